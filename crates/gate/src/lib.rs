@@ -3,16 +3,26 @@
 //! ```text
 //! results::read ─┐
 //! Policy::parse ─┼─▶ Policy::bind ─▶ decide ─▶ Verdict
-//! history        ┘
+//! history::parse ┘
 //! ```
 //!
 //! Nothing here opens a file, reads a clock or the environment, or draws from entropy: `clippy.toml` beside this crate
 //! bans it. Incomparable or empty inputs are an outcome, not an error.
 
+mod comparability;
+mod decide;
+pub mod explain;
+pub mod history;
+pub mod known;
+mod measure;
 pub mod number;
+mod pairing;
 pub mod policy;
+pub mod results;
 pub mod stats;
 pub mod verdict;
+
+pub use decide::{Inputs, decide};
 
 /// Version of rag-gate.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

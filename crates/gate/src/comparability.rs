@@ -1,0 +1,168 @@
+//! Whether a difference between the two sides means anything, metric by metric.
+
+use crate::policy::BoundMetric;
+use crate::results::{JudgeInfo, MetricInfo, Results};
+
+/// What differs between the two sides for one metric.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Comparison {
+    /// What makes them incomparable, as clauses: "the judge's model is `b` now and was `a`".
+    pub(crate) differences: Vec<String>,
+    /// What only one side states, as noun phrases.
+    pub(crate) unknown: Vec<String>,
+}
+
+impl Comparison {
+    fn field<T: PartialEq + std::fmt::Display>(
+        &mut self,
+        what: &str,
+        now: Option<T>,
+        before: Option<T>,
+    ) {
+        match (now, before) {
+            (Some(now), Some(before)) if now != before => self
+                .differences
+                .push(format!("{what} is `{now}` now and was `{before}`")),
+            (Some(_), None) => self
+                .unknown
+                .push(format!("the baseline does not state {what}")),
+            (None, Some(_)) => self
+                .unknown
+                .push(format!("the results do not state {what}")),
+            _ => {}
+        }
+    }
+}
+
+/// Compares provenance and scale of one metric; samples are compared where they are paired.
+pub(crate) fn compare(metric: &BoundMetric, results: &Results, baseline: &Results) -> Comparison {
+    let mut comparison = Comparison::default();
+    let nothing = MetricInfo::default();
+    let now = results.metric_info(&metric.name).unwrap_or(&nothing);
+    let before = baseline.metric_info(&metric.name).unwrap_or(&nothing);
+    let name = &metric.name;
+    comparison.field(
+        &format!("the version of {name}"),
+        now.version.as_deref(),
+        before.version.as_deref(),
+    );
+    comparison.field(
+        &format!("the prompt of {name}"),
+        now.prompt_sha256.as_deref(),
+        before.prompt_sha256.as_deref(),
+    );
+    comparison.field(
+        &format!("the direction of {name}"),
+        now.direction,
+        before.direction,
+    );
+    scale(&mut comparison, metric, (results, now), (baseline, before));
+    if metric.judged {
+        judge(
+            &mut comparison,
+            results.run.judge.as_ref(),
+            baseline.run.judge.as_ref(),
+        );
+    }
+    comparison
+}
+
+/// Ranges that differ, or scores that exceed the range that the other side states.
+fn scale(
+    comparison: &mut Comparison,
+    metric: &BoundMetric,
+    (results, now): (&Results, &MetricInfo),
+    (baseline, before): (&Results, &MetricInfo),
+) {
+    let shown = |range: [f64; 2]| format!("[{}, {}]", range[0], range[1]);
+    if let (Some(now), Some(before)) = (now.range, before.range) {
+        if now != before {
+            comparison.differences.push(format!(
+                "the range of {} is {} now and was {}: another scale",
+                metric.name,
+                shown(now),
+                shown(before)
+            ));
+        }
+        return;
+    }
+    let sides = [
+        (now.range, baseline, "the baseline's"),
+        (before.range, results, "the results'"),
+    ];
+    for (range, other, whose) in sides {
+        let (Some([low, high]), Some([lowest, highest])) = (range, other.extremes(&metric.name))
+        else {
+            continue;
+        };
+        if lowest < low || highest > high {
+            comparison.differences.push(format!(
+                "{whose} scores of {} go from {} to {}, outside the range {} of the other side: another scale",
+                metric.name,
+                crate::number::value(lowest),
+                crate::number::value(highest),
+                shown([low, high])
+            ));
+        }
+    }
+}
+
+fn judge(comparison: &mut Comparison, now: Option<&JudgeInfo>, before: Option<&JudgeInfo>) {
+    let (now, before) = match (now, before) {
+        (Some(now), Some(before)) => (now, before),
+        (None, None) => return,
+        (Some(_), None) => {
+            comparison
+                .unknown
+                .push("the baseline does not state the judge".to_owned());
+            return;
+        }
+        (None, Some(_)) => {
+            comparison
+                .unknown
+                .push("the results do not state the judge".to_owned());
+            return;
+        }
+    };
+    comparison.field(
+        "the judge's provider",
+        now.provider.as_deref(),
+        before.provider.as_deref(),
+    );
+    comparison.field(
+        "the judge's model",
+        now.model.as_deref(),
+        before.model.as_deref(),
+    );
+    comparison.field(
+        "the model that the judge reports",
+        now.reported_model.as_deref(),
+        before.reported_model.as_deref(),
+    );
+    let params = |judge: &JudgeInfo| {
+        let params = judge.params.as_ref().filter(|params| !params.is_null())?;
+        Some(plain(params).to_string())
+    };
+    comparison.field("the judge's parameters", params(now), params(before));
+}
+
+/// JSON in one spelling: keys sorted, 0 and 0.0 the same number.
+fn plain(value: &serde_json::Value) -> serde_json::Value {
+    use serde_json::Value;
+    match value {
+        Value::Number(number) => number
+            .as_f64()
+            .and_then(serde_json::Number::from_f64)
+            .map_or(Value::Null, Value::Number),
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(entries) => {
+            let mut entries: Vec<_> = entries
+                .iter()
+                .map(|(key, value)| (key.clone(), plain(value)))
+                .collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,454 @@
+//! The decision, in three passes: measure every row, correct the tests as a family, judge.
+//!
+//! ```text
+//! (metric, variant, slice) ─▶ Case: counts, absolute limits, Relative ─▶ Holm over all Relatives ─▶ reasons ─▶ Verdict
+//! ```
+
+mod case;
+mod drift;
+mod members;
+mod relative;
+mod samples;
+mod sentence;
+
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use crate::history::HistoryLine;
+use crate::measure::Units;
+use crate::number;
+use crate::pairing::Pairing;
+use crate::policy::{Bound, BoundMetric, OnIncomparable, Policy, Rule, Severity};
+use crate::results::Results;
+use crate::stats;
+use crate::verdict::{
+    Code, MetricRow, Outcome, PolicySource, Provenance, Reason, SCHEMA, SampleCounts, Status,
+    Verdict,
+};
+
+use case::{Case, RowLimits, Sides};
+use relative::Relative;
+
+/// All that the decision depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The policy.
+    pub policy: &'a Policy,
+    /// The policy's names, looked up in these results and this baseline.
+    pub bound: &'a Bound,
+    /// What was measured.
+    pub results: &'a Results,
+    /// What was accepted; `None` applies the absolute limits alone.
+    pub baseline: Option<&'a Results>,
+    /// The accepted baselines, oldest first; `None` when there is no history.
+    pub history: Option<&'a [HistoryLine]>,
+}
+
+/// One variant with its samples on both sides, paired.
+pub(crate) struct Variant<'a> {
+    pub(crate) name: Option<&'a str>,
+    /// False when gate.toml no longer lists it: that it is gone from the results is meant.
+    pub(crate) expected: bool,
+    pub(crate) now: Option<Units<'a>>,
+    pub(crate) before: Option<Units<'a>>,
+    pub(crate) pairing: Option<Pairing>,
+}
+
+/// Reasons as they come up; severity decides where each of them goes.
+#[derive(Default)]
+pub(crate) struct Findings {
+    reasons: Vec<Reason>,
+    warnings: Vec<Reason>,
+    blocked: bool,
+    undecided: bool,
+}
+
+impl Findings {
+    pub(crate) fn warn(&mut self, reason: Reason) {
+        self.warnings.push(reason);
+    }
+
+    /// Files a reason under its severity, and says which status the row gets from it.
+    pub(crate) fn judge(&mut self, reason: Reason, severity: Severity) -> Status {
+        match severity {
+            Severity::Off => Status::Off,
+            Severity::Warn => {
+                self.warnings.push(reason);
+                Status::Warn
+            }
+            Severity::Block if blocks(reason.code) => {
+                self.blocked = true;
+                self.reasons.push(reason);
+                Status::Block
+            }
+            Severity::Block => {
+                self.undecided = true;
+                self.reasons.push(reason);
+                Status::Undecided
+            }
+        }
+    }
+}
+
+fn blocks(code: Code) -> bool {
+    matches!(
+        code,
+        Code::BelowMinimum | Code::AboveMaximum | Code::Regression | Code::Drift
+    )
+}
+
+/// A reason about a metric, or about the run where there is none.
+pub(crate) fn reason(code: Code, message: impl Into<String>) -> Reason {
+    Reason {
+        code,
+        metric: None,
+        variant: None,
+        slice: None,
+        message: message.into(),
+        pending: false,
+        policy_line: None,
+        numbers: IndexMap::new(),
+    }
+}
+
+/// Applies every rule of the policy and collects every reason. Total: whatever the inputs, there is a verdict.
+pub fn decide(inputs: Inputs<'_>) -> Verdict {
+    let variants = variants_of(&inputs);
+    let mut findings = Findings::default();
+    about_the_run(&inputs, &variants, &mut findings);
+    let mut cases = cases_of(&inputs, &variants, &mut findings);
+    correct_as_a_family(&mut cases);
+    for case in &mut cases {
+        case.judge(&inputs, &mut findings);
+    }
+    about_names(&inputs, &variants, &mut findings);
+    let outcome = match (findings.blocked, findings.undecided) {
+        (true, _) => Outcome::Block,
+        (false, true) => Outcome::Undecided,
+        (false, false) => Outcome::Pass,
+    };
+    let worst_samples = samples::worst(&cases);
+    let failed_samples = samples::failed(&cases);
+    let rows: Vec<MetricRow> = cases.into_iter().map(|case| case.row).collect();
+    Verdict {
+        schema: SCHEMA.to_owned(),
+        tool: crate::VERSION.to_owned(),
+        gate_id: inputs.policy.id().to_owned(),
+        outcome,
+        exit_code: outcome.exit_code(),
+        summary: sentence::summary(outcome, &rows, &findings.reasons),
+        reasons: findings.reasons,
+        warnings: findings.warnings,
+        metrics: rows,
+        worst_samples,
+        failed_samples,
+        base: None,
+        samples: sample_counts(&variants),
+        usage: inputs.results.usage.clone(),
+        policy: PolicySource {
+            path: None,
+            rule: inputs.policy.rule(),
+            confidence: inputs.policy.confidence(),
+            seed: stats::SEED,
+            draws: stats::DRAWS,
+        },
+        provenance: provenance(&inputs),
+    }
+}
+
+/// The variants of both sides, those of the results first.
+fn variants_of<'a>(inputs: &Inputs<'a>) -> Vec<Variant<'a>> {
+    let mut names = inputs.results.variants();
+    let known = names.len();
+    for name in inputs
+        .baseline
+        .iter()
+        .flat_map(|baseline| baseline.variants())
+    {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let listed = inputs.policy.variant_names();
+    names
+        .into_iter()
+        .enumerate()
+        .map(|(index, name)| {
+            let units = |side: &'a Results| Some(Units::of(side.samples()?, name));
+            let now = units(inputs.results);
+            let before = inputs.baseline.and_then(units);
+            let pairing = match (&now, &before) {
+                (Some(now), Some(before)) => Some(Pairing::of(now, before)),
+                _ => None,
+            };
+            Variant {
+                name,
+                expected: index < known
+                    || match (&listed, name) {
+                        (Some(listed), Some(name)) => listed.contains(&name),
+                        _ => true,
+                    },
+                now,
+                before,
+                pairing,
+            }
+        })
+        .collect()
+}
+
+/// A case for each gated metric in each variant, then for each slice, in the order of gate.toml.
+fn cases_of<'a>(
+    inputs: &Inputs<'a>,
+    variants: &'a [Variant<'a>],
+    findings: &mut Findings,
+) -> Vec<Case<'a>> {
+    let expected: Vec<&Variant<'_>> = variants.iter().filter(|variant| variant.expected).collect();
+    // By metric, then variant, so that slices find what the whole row measured.
+    let sides: Vec<Vec<Rc<Sides<'_>>>> = inputs
+        .bound
+        .metrics
+        .iter()
+        .map(|metric| {
+            let of = |variant: &&'a Variant<'a>| Rc::new(Sides::of(inputs, metric, variant));
+            expected.iter().map(of).collect()
+        })
+        .collect();
+    let whole: Vec<Vec<Case<'_>>> = sides
+        .iter()
+        .map(|variants| {
+            let of = |sides: &Rc<Sides<'a>>| {
+                let limits = RowLimits::of_metric(sides.metric);
+                Case::measure(inputs, sides, None, limits)
+            };
+            variants.iter().map(of).collect()
+        })
+        .collect();
+    let mut sliced = Vec::new();
+    for slice in &inputs.bound.slices {
+        for (index, variant) in expected.iter().enumerate() {
+            let values = members::of_slice(slice, variant, findings);
+            for (at, limits) in &slice.metrics {
+                let row =
+                    |at: usize| Some((sides.get(at)?.get(index)?, whole.get(at)?.get(index)?));
+                let Some((sides, whole)) = row(*at) else {
+                    continue;
+                };
+                for value in &values {
+                    let limits =
+                        RowLimits::of_slice(sides.metric, slice, *limits, whole.is_shaky());
+                    sliced.push(Case::measure(inputs, sides, Some(value.clone()), limits));
+                }
+            }
+        }
+    }
+    whole
+        .into_iter()
+        .flatten()
+        .filter(|case| case.sides.metric.overall)
+        .chain(sliced)
+        .collect()
+}
+
+/// Holm 1979 over all relative limits of severity block: ten metrics at 5 % each would block four of ten reruns.
+fn correct_as_a_family(cases: &mut [Case<'_>]) {
+    let in_family = |case: &&mut Case<'_>| case.limits.severity == Severity::Block;
+    let mut tested: Vec<&mut Relative> = cases
+        .iter_mut()
+        .filter(in_family)
+        .filter_map(|case| case.best.as_mut().or(case.relative.as_mut()))
+        .filter(|relative| relative.test.is_some())
+        .collect();
+    relative::correct(&mut tested);
+    let mut tested: Vec<&mut Relative> = cases
+        .iter_mut()
+        .filter(in_family)
+        .filter_map(|case| case.relative.as_mut())
+        .filter(|relative| relative.test.is_some())
+        .collect();
+    relative::correct(&mut tested);
+    // What only warns is tested alone: it blocks nobody.
+    for case in cases
+        .iter_mut()
+        .filter(|case| case.limits.severity != Severity::Block)
+    {
+        if let Some(relative) = &mut case.relative {
+            relative::correct(&mut [relative]);
+        }
+    }
+}
+
+/// What concerns the run as a whole.
+fn about_the_run(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut Findings) {
+    if inputs.results.run.complete == Some(false) {
+        let message = "the run is incomplete: it says that it was interrupted; run it again";
+        findings.judge(reason(Code::IncompleteRun, message), Severity::Block);
+    }
+    if !inputs.policy.is_file() {
+        let message = format!(
+            "no gate.toml: the defaults apply (every metric, max_drop {}, max_failed {})",
+            number::limit(crate::policy::DEFAULT_MAX_DROP),
+            number::limit(crate::policy::DEFAULT_MAX_FAILED)
+        );
+        findings.warn(reason(Code::NoPolicy, message));
+    }
+    let Some(baseline) = inputs.baseline else {
+        let message = "no baseline: the absolute limits alone apply, no regression is gated";
+        findings.warn(reason(Code::NoBaseline, message));
+        return;
+    };
+    if inputs.results.samples().is_none() || baseline.samples().is_none() {
+        let side = match (inputs.results.samples(), baseline.samples()) {
+            (None, None) => "neither side has",
+            (None, _) => "the results have no",
+            _ => "the baseline has no",
+        };
+        let what = match inputs.policy.rule() {
+            Rule::Noninferior => "nothing can be shown to be within the limit",
+            _ => "no interval, and the point rule applies",
+        };
+        let message = format!("{side} samples, only means: {what}");
+        findings.warn(reason(Code::NoInterval, message));
+    }
+    for variant in variants {
+        let Some(pairing) = &variant.pairing else {
+            continue;
+        };
+        if pairing.added + pairing.removed > 0 && variant.expected {
+            let mut changed = reason(
+                Code::SamplesChanged,
+                sentence::samples_changed(variant, pairing),
+            );
+            changed.variant = variant.name.map(str::to_owned);
+            changed.numbers = IndexMap::from([
+                ("common".to_owned(), pairing.common as f64),
+                ("added".to_owned(), pairing.added as f64),
+                ("removed".to_owned(), pairing.removed as f64),
+                ("rewritten".to_owned(), pairing.rewritten as f64),
+            ]);
+            findings.warn(changed);
+        }
+    }
+}
+
+/// What concerns names: assumed directions, metrics and variants that are gone, provenance that one side lacks.
+fn about_names(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut Findings) {
+    for metric in &inputs.bound.assumed {
+        let message = format!(
+            "nobody says which way {metric} is better: higher is assumed; set `direction` under [metrics.{metric}]"
+        );
+        let mut assumed = reason(Code::Assumed, message);
+        assumed.metric = Some(metric.clone());
+        findings.warn(assumed);
+    }
+    for metric in &inputs.bound.gone {
+        let message = format!(
+            "{metric} is in the baseline and gone from the results; the policy does not name it, so nothing gates it"
+        );
+        let mut gone = reason(Code::GoneFromResults, message);
+        gone.metric = Some(metric.clone());
+        findings.warn(gone);
+    }
+    for variant in variants.iter().filter(|variant| !variant.expected) {
+        if let Some(name) = variant.name {
+            let message = format!(
+                "variant {name} is in the baseline and gone from the results; [[variants]] no longer lists it"
+            );
+            let mut gone = reason(Code::GoneFromResults, message);
+            gone.variant = Some(name.to_owned());
+            findings.warn(gone);
+        }
+    }
+    let unknown = differences(inputs, |comparison| comparison.unknown);
+    if !unknown.is_empty() {
+        let message = format!("taken as comparable, though {}", sentence::list(&unknown));
+        findings.warn(reason(Code::UnknownProvenance, message));
+    }
+}
+
+/// One kind of finding of the comparison, over all gated metrics, each said once.
+fn differences(
+    inputs: &Inputs<'_>,
+    pick: impl Fn(crate::comparability::Comparison) -> Vec<String>,
+) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let Some(baseline) = inputs.baseline else {
+        return found;
+    };
+    for metric in &inputs.bound.metrics {
+        for difference in pick(crate::comparability::compare(
+            metric,
+            inputs.results,
+            baseline,
+        )) {
+            if !found.contains(&difference) {
+                found.push(difference);
+            }
+        }
+    }
+    found
+}
+
+fn sample_counts(variants: &[Variant<'_>]) -> Option<SampleCounts> {
+    let mut counts = SampleCounts::default();
+    let mut paired = false;
+    for pairing in variants
+        .iter()
+        .filter_map(|variant| variant.pairing.as_ref())
+    {
+        paired = true;
+        counts.common += pairing.common;
+        counts.added += pairing.added;
+        counts.removed += pairing.removed;
+        counts.rewritten += pairing.rewritten;
+    }
+    paired.then_some(counts)
+}
+
+fn provenance(inputs: &Inputs<'_>) -> Provenance {
+    let value = |results: &Results| {
+        let mut entries = serde_json::Map::new();
+        if let Ok(run) = serde_json::to_value(&results.run) {
+            entries.insert("run".to_owned(), run);
+        }
+        if let Some(Ok(accepted)) = results.accepted.as_ref().map(serde_json::to_value) {
+            entries.insert("accepted".to_owned(), accepted);
+        }
+        serde_json::Value::Object(entries)
+    };
+    let mut found = differences(inputs, |comparison| comparison.differences);
+    if let Some(baseline) = inputs.baseline {
+        let hash = |results: &Results| results.run.dataset.as_ref()?.sha256.clone();
+        if let (Some(now), Some(before)) = (hash(inputs.results), hash(baseline)) {
+            if now != before {
+                found.push("the dataset's content differs".to_owned());
+            }
+        }
+    }
+    Provenance {
+        results: Some(value(inputs.results)),
+        baseline: inputs.baseline.map(value),
+        differences: found,
+    }
+}
+
+/// `faithfulness of dense in lang=de`: what a sentence is about.
+pub(crate) fn subject(metric: &BoundMetric, variant: Option<&str>, slice: Option<&str>) -> String {
+    let mut subject = metric.name.clone();
+    match metric.aggregate {
+        stats::Aggregate::Mean => {}
+        aggregate => subject = format!("{aggregate} of {subject}"),
+    }
+    if let Some(variant) = variant {
+        subject = format!("{subject} of {variant}");
+    }
+    if let Some(slice) = slice {
+        subject = format!("{subject} in {slice}");
+    }
+    subject
+}
+
+/// True when the policy asks for absolute limits alone where the sides cannot be compared.
+pub(crate) fn absolute_alone(policy: &Policy) -> bool {
+    policy.on_incomparable() == OnIncomparable::Absolute
+}

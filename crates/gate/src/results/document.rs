@@ -1,0 +1,204 @@
+//! The parts of a results file that are not samples, as types: read, written, and the source of the JSON Schema.
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::policy::Direction;
+
+/// The value of `schema` in the results that this version writes.
+pub const SCHEMA: &str = "rag-gate/results/1";
+
+/// `run`: what must be known three months later.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RunInfo {
+    /// Unique id of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it started, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<String>,
+    /// How long it took, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<f64>,
+    /// False when the run was interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub complete: Option<bool>,
+    /// What wrote the file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<ToolInfo>,
+    /// Git commit of the code that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Git branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// True when the working tree had changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dirty: Option<bool>,
+    /// The dataset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dataset: Option<DatasetInfo>,
+    /// The judge.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge: Option<JudgeInfo>,
+    /// What each metric is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<IndexMap<String, MetricInfo>>,
+    /// The variants that were run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variants: Option<Vec<VariantInfo>>,
+    /// Present when only part of the dataset was meant to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subset: Option<SubsetInfo>,
+    /// SHA-256 of the evaluation's configuration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config_sha256: Option<String>,
+    /// Seed of the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<serde_json::Value>,
+    /// The CI job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ci: Option<CiInfo>,
+}
+
+/// What wrote a file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct ToolInfo {
+    /// Its name.
+    pub name: Option<String>,
+    /// Its version.
+    #[serde(deserialize_with = "text_or_number")]
+    pub version: Option<String>,
+}
+
+/// The dataset of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct DatasetInfo {
+    /// Where it is.
+    pub path: Option<String>,
+    /// SHA-256 of its content.
+    pub sha256: Option<String>,
+    /// How many samples it has.
+    pub samples: Option<u64>,
+}
+
+/// The judge of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct JudgeInfo {
+    /// `openai`, `lexical`, `command`, …
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The model that answered, in its own words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_model: Option<String>,
+    /// Temperature and the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Value>,
+}
+
+/// What one metric is.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct MetricInfo {
+    /// Version of its definition.
+    #[serde(
+        deserialize_with = "text_or_number",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub version: Option<String>,
+    /// SHA-256 of its prompt; null for a formula.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_sha256: Option<String>,
+    /// Which way is better.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+    /// Lowest and highest possible score; null when unbounded or unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+}
+
+/// One variant of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct VariantInfo {
+    /// Its name.
+    pub name: Option<String>,
+    /// What sets it apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub params: Option<serde_json::Value>,
+}
+
+/// Which part of the dataset a run was meant to cover.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct SubsetInfo {
+    /// Samples of the whole dataset.
+    pub of: Option<u64>,
+    /// Seed of the choice.
+    pub seed: Option<serde_json::Value>,
+}
+
+/// The CI job of a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CiInfo {
+    /// `github`, `gitlab`, …
+    pub provider: Option<String>,
+    /// Its page.
+    pub run_url: Option<String>,
+    /// Which attempt it was.
+    pub attempt: Option<serde_json::Value>,
+}
+
+/// `accepted`: what made a results file the baseline.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Accepted {
+    /// When, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// The commit that was merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The pull request.
+    #[serde(
+        deserialize_with = "text_or_number",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub pull_request: Option<String>,
+    /// Who accepted it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why, where something got worse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Metrics whose loss was accepted with a reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reset: Vec<String>,
+}
+
+/// Reads `"1"` and `1` alike: versions and pull requests are written both ways.
+fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    match Option::<serde_json::Value>::deserialize(deserializer)? {
+        None => Ok(None),
+        Some(serde_json::Value::String(text)) => Ok(Some(text)),
+        Some(serde_json::Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(_) => Err(serde::de::Error::custom("expected a string or a number")),
+    }
+}
