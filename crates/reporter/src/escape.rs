@@ -9,6 +9,8 @@
 //! GitHub Actions reads `::error::…` from logs even behind spaces; `♯` for the second `#` of `##`, since `##[error]`
 //! and `##vso[…]` are read anywhere in a line.
 
+use std::fmt::Write;
+
 use unicode_width::UnicodeWidthChar;
 
 /// Longest id, in columns.
@@ -25,7 +27,11 @@ const MAX_MARKS: usize = 4;
 
 /// `text` as one line of plain text in which everything is visible, at most `columns` wide.
 pub(crate) fn shown(text: &str, columns: usize) -> String {
-    cut(&plain(text), columns)
+    if text.trim().is_empty() {
+        "(blank)".to_owned()
+    } else {
+        cut(&plain(text), columns)
+    }
 }
 
 /// `text` on one line, with every character visible and none that takes effect in a terminal or a log.
@@ -59,7 +65,7 @@ fn plain(text: &str) -> String {
             '<' => line.push('‹'),
             '#' if before == Some('#') => line.push('♯'),
             _ if current.is_ascii_control() => {
-                line.push_str(&format!("\\x{:02x}", u32::from(current)))
+                let _ = write!(line, "\\x{:02x}", u32::from(current));
             }
             _ if is_hidden(current, before, after) || (invisible && marks > MAX_MARKS) => {
                 line.extend(current.escape_unicode());
@@ -158,9 +164,6 @@ pub(crate) fn code(text: &str, columns: usize) -> String {
 }
 
 fn code_span(shown: &str) -> String {
-    if shown.trim().is_empty() {
-        return "*(empty)*".to_owned();
-    }
     let fence = "`".repeat(longest_run(shown, '`') + 1);
     let pad = if shown.starts_with(['`', ' ']) || shown.ends_with(['`', ' ']) {
         " "
@@ -189,11 +192,7 @@ pub(crate) fn prose(text: &str, columns: usize) -> String {
         .enumerate()
         .map(|(index, word)| prose_word(word, index == 0))
         .collect();
-    if words.is_empty() {
-        "*(empty)*".to_owned()
-    } else {
-        words.join(" ")
-    }
+    words.join(" ")
 }
 
 fn prose_word(word: &str, first: bool) -> String {
@@ -290,7 +289,7 @@ pub(crate) fn json(document: &str) -> String {
         if hidden || (current == '#' && before == Some('#')) {
             let mut units = [0; 2];
             for unit in current.encode_utf16(&mut units) {
-                escaped.push_str(&format!("\\u{unit:04x}"));
+                let _ = write!(escaped, "\\u{unit:04x}");
             }
         } else {
             escaped.push(current);
@@ -375,7 +374,7 @@ mod tests {
         assert_eq!(code("a", 80), "`a`");
         assert_eq!(code("`a`", 80), "`` `a` ``");
         assert_eq!(code("x```y", 80), "````x```y````");
-        assert_eq!(code("", 80), "*(empty)*");
+        assert_eq!(code("", 80), "`(blank)`");
     }
 
     #[test]
@@ -419,6 +418,6 @@ mod tests {
     #[test]
     fn command_properties_cannot_end_early() {
         assert_eq!(command_property("a,b:c%\n"), "a%2Cb%3Ac%25\\n");
-        assert_eq!(command_data("100%\n::error::x"), "100%25\\n::error::x");
+        assert_eq!(command_data("100%\n::error::x"), "100%25\\n∷error::x");
     }
 }

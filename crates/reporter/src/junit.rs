@@ -16,14 +16,16 @@ pub(crate) fn render(verdict: &Verdict) -> String {
             .reasons
             .iter()
             .filter(|reason| !verdict.metrics.iter().any(|row| concerns(reason, row)))
-            .map(|reason| case(&reason_name(reason), reason_status(reason, &[reason]))),
+            .map(|reason| TestCase::new(reason_name(reason), reason_status(reason, &[reason]))),
     );
     for mut case in cases {
         case.set_classname(&gate_id);
         suite.add_test_case(case);
     }
     if verdict.outcome != Outcome::Pass && suite.errors == 0 && suite.failures == 0 {
-        suite.add_test_case(outcome_case(verdict));
+        let mut case = outcome_case(verdict);
+        case.set_classname(&gate_id);
+        suite.add_test_case(case);
     }
     if !verdict.warnings.is_empty() {
         suite.set_system_out(lines(&verdict.warnings.iter().collect::<Vec<_>>()));
@@ -55,7 +57,7 @@ fn row_case(verdict: &Verdict, row: &MetricRow) -> TestCase {
         (Status::Undecided, None) => bare_status(NonSuccessKind::Error, "undecided"),
     };
     let name = name(&row.metric, row.variant.as_deref(), row.slice.as_deref());
-    case(&name, status)
+    TestCase::new(&name, status)
 }
 
 /// A failure for a violation, an error for what could not be decided.
@@ -67,7 +69,8 @@ fn reason_status(first: &Reason, reasons: &[&Reason]) -> TestCaseStatus {
         Some(_) => NonSuccessKind::Failure,
         None => NonSuccessKind::Error,
     };
-    let main = violation.unwrap_or(&first);
+    let decided = reasons.iter().find(|reason| !reason.pending);
+    let main = violation.or(decided).unwrap_or(&first);
     let mut status = TestCaseStatus::non_success(kind);
     status
         .set_type(code_name(main.code))
@@ -91,7 +94,7 @@ fn outcome_case(verdict: &Verdict) -> TestCase {
     status
         .set_type(outcome_word(verdict.outcome))
         .set_message(shown(&verdict.summary, MESSAGE));
-    case("verdict", status)
+    TestCase::new("verdict", status)
 }
 
 fn concerns(reason: &Reason, row: &MetricRow) -> bool {
@@ -118,10 +121,6 @@ fn name(metric: &str, variant: Option<&str>, slice: Option<&str>) -> String {
         .fold(shown(metric, NAME), |name, part| {
             format!("{name} [{}]", shown(part, NAME))
         })
-}
-
-fn case(name: &str, status: TestCaseStatus) -> TestCase {
-    TestCase::new(name, status)
 }
 
 fn lines(reasons: &[&Reason]) -> String {

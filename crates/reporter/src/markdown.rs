@@ -130,9 +130,15 @@ fn passed(verdict: &Verdict) -> Block {
     } else {
         calm
     };
+    let off = rows.iter().any(|row| row.status == Status::Off);
+    let what = if off {
+        "What passed or is off"
+    } else {
+        "What passed"
+    };
     Block {
         open: format!(
-            "\n<details><summary>What passed: {}</summary>\n\n{}",
+            "\n<details><summary>{what}: {}</summary>\n\n{}",
             count(rows.len() as u64, "row"),
             table_head(verdict)
         ),
@@ -282,7 +288,7 @@ fn policy(verdict: &Verdict) -> String {
     let confidence = number::percent(policy.confidence);
     let _ = writeln!(
         line,
-        "; rule {rule}, confidence {confidence}, seed {}, {} draws",
+        ", rule {rule} at {confidence}, seed {}, {} draws",
         policy.seed, policy.draws
     );
     line

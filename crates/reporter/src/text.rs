@@ -32,13 +32,14 @@ pub(crate) fn render(verdict: &Verdict, options: &Options) -> String {
         colour: options.colour,
     };
     head(&mut page, verdict);
-    metrics(&mut page, &verdict.metrics);
+    metrics(&mut page, verdict);
     let title = reasons_title(verdict.outcome);
     reasons(&mut page, title, verdict, &verdict.reasons);
     worst_samples(&mut page, &verdict.worst_samples, options.show_text);
     failed_samples(&mut page, &verdict.failed_samples, options.show_text);
     reasons(&mut page, "Warnings", verdict, &verdict.warnings);
-    if let Some(first) = verdict.reasons.first() {
+    let counts = verdict.reasons.iter().find(|reason| !reason.pending);
+    if let Some(first) = counts.or(verdict.reasons.first()) {
         let code = code_name(first.code);
         page.blank();
         page.line(&format!("What to do: rag-gate explain {code}"));
@@ -99,10 +100,7 @@ fn policy(verdict: &Verdict) -> String {
         )
     });
     let confidence = number::percent(policy.confidence);
-    format!(
-        "{file}{from}; rule {}, confidence {confidence}",
-        rule_word(verdict)
-    )
+    format!("{file}{from}, rule {} at {confidence}", rule_word(verdict))
 }
 
 fn rule_word(verdict: &Verdict) -> String {
@@ -121,24 +119,14 @@ fn baseline(verdict: &Verdict) -> Option<String> {
     (!said.is_empty()).then(|| said.join(", "))
 }
 
-fn metrics(page: &mut Page, rows: &[MetricRow]) {
+fn metrics(page: &mut Page, verdict: &Verdict) {
+    let rows = verdict.metrics.as_slice();
     if rows.is_empty() {
         return;
     }
     page.blank();
     let shown_rows = rows.get(..MAX_ROWS).unwrap_or(rows);
-    let on_one_line = lay_out(shown_rows, Stacked(false), usize::MAX);
-    let fits = on_one_line
-        .iter()
-        .all(|line| columns_of(line.trim_end()) <= page.width);
-    let lines = if fits {
-        on_one_line
-    } else {
-        let natural = lay_out(shown_rows, Stacked(true), MIN_NAME);
-        let widest = natural.iter().map(|line| columns_of(line.trim_end())).max();
-        let spare = page.width.saturating_sub(widest.unwrap_or(0));
-        lay_out(shown_rows, Stacked(true), MIN_NAME + spare)
-    };
+    let lines = lay_out_within(shown_rows, &change_title(verdict), page.width);
     for line in lines {
         let line = if page.colour { coloured(&line) } else { line };
         page.line(line.trim_end());
@@ -146,34 +134,81 @@ fn metrics(page: &mut Page, rows: &[MetricRow]) {
     page.rest(rows.len(), MAX_ROWS);
 }
 
-/// Whether intervals, denominators and limits stand below one another.
-#[derive(Clone, Copy)]
-struct Stacked(bool);
+/// `change [95%]`, when there is an interval to explain.
+fn change_title(verdict: &Verdict) -> String {
+    if verdict.metrics.iter().any(|row| row.ci.is_some()) {
+        format!("change [{}]", number::percent(verdict.policy.confidence))
+    } else {
+        "change".to_owned()
+    }
+}
 
-/// The lines of the table, all of the same width, so that the last column can be found again.
-fn lay_out(rows: &[MetricRow], stacked: Stacked, name_columns: usize) -> Vec<String> {
+/// How the table spends its columns.
+#[derive(Clone, Copy)]
+struct Layout {
+    /// Whether intervals, denominators and limits stand below one another.
+    stacked: bool,
+    /// Spaces before the first column and between columns.
+    gap: u16,
+    /// Columns for the names of metrics; longer ones are broken.
+    name: usize,
+}
+
+/// The most spacious table that fits; the names give way last.
+fn lay_out_within(rows: &[MetricRow], change_title: &str, width: usize) -> Vec<String> {
+    let layouts = [(false, 2), (true, 2), (true, 1)].map(|(stacked, gap)| Layout {
+        stacked,
+        gap,
+        name: usize::MAX,
+    });
+    let fitting = layouts
+        .into_iter()
+        .map(|layout| lay_out(rows, change_title, layout))
+        .find(|lines| widest(lines) <= width);
+    fitting.unwrap_or_else(|| {
+        let tight = Layout {
+            stacked: true,
+            gap: 1,
+            name: MIN_NAME,
+        };
+        let spare = width.saturating_sub(widest(&lay_out(rows, change_title, tight)));
+        lay_out(
+            rows,
+            change_title,
+            Layout {
+                name: MIN_NAME + spare,
+                ..tight
+            },
+        )
+    })
+}
+
+fn widest(lines: &[String]) -> usize {
+    let widths = lines.iter().map(|line| columns_of(line.trim_end()));
+    widths.max().unwrap_or(0)
+}
+
+fn lay_out(rows: &[MetricRow], change_title: &str, layout: Layout) -> Vec<String> {
     let mut table = Table::new();
     table
         .load_style(NOTHING)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(["metric", "now", "before", "change", "limit", "verdict"].map(left));
+        .set_header(["metric", "now", "before", change_title, "limit", "verdict"].map(left));
     let mut above = None;
     for row in rows {
-        let name = name_lines(row, above, stacked);
-        let name: Vec<String> = name.iter().map(|line| cut(line, name_columns)).collect();
         let cells = [
-            name.join("\n"),
+            name_lines(row, above, layout).join("\n"),
             now(row),
-            joined(before(row), stacked),
-            joined(change(row), stacked),
-            limits(row).join(if stacked.0 { "\n" } else { ", " }),
+            joined(before(row), layout),
+            joined(change(row), layout),
+            limits(row).join(if layout.stacked { "\n" } else { ", " }),
             status_word(row.status).to_owned(),
         ];
         table.add_row(cells.map(left));
         above = Some(row);
     }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if index == 0 { layout.gap } else { 0 }, layout.gap));
     }
     table.lines().collect()
 }
@@ -182,18 +217,18 @@ fn left(content: impl ToString) -> Cell {
     Cell::new(content).set_alignment(CellAlignment::Left)
 }
 
-fn joined((first, second): (String, Option<String>), stacked: Stacked) -> String {
-    let separator = if stacked.0 { "\n" } else { " " };
+fn joined((first, second): (String, Option<String>), layout: Layout) -> String {
+    let separator = if layout.stacked { "\n" } else { " " };
     match second {
         Some(second) => format!("{first}{separator}{second}"),
         None => first,
     }
 }
 
-fn name_lines(row: &MetricRow, above: Option<&MetricRow>, stacked: Stacked) -> Vec<String> {
+fn name_lines(row: &MetricRow, above: Option<&MetricRow>, layout: Layout) -> Vec<String> {
     let slice = row.slice.as_deref().map(|slice| shown(slice, NAME));
     if let (Some(slice), true) = (&slice, belongs_to(row, above)) {
-        return vec![format!("  {slice}")];
+        return vec![cut(&format!("  {slice}"), layout.name)];
     }
     let name = shown(&row.metric, NAME);
     let name = match aggregate(row) {
@@ -204,17 +239,39 @@ fn name_lines(row: &MetricRow, above: Option<&MetricRow>, stacked: Stacked) -> V
         .variant
         .as_deref()
         .map(|variant| format!("[{}]", shown(variant, NAME)));
-    let below: Vec<String> = variant.into_iter().chain(slice).collect();
-    if stacked.0 {
-        let below = below.into_iter().map(|line| format!("  {line}"));
-        std::iter::once(name).chain(below).collect()
+    let below = variant.into_iter().chain(slice);
+    if layout.stacked {
+        let below = below.map(|line| cut(&format!("  {line}"), layout.name));
+        broken(&name, layout.name)
+            .into_iter()
+            .chain(below)
+            .collect()
     } else {
-        vec![
-            below
-                .into_iter()
-                .fold(name, |name, part| format!("{name} {part}")),
-        ]
+        vec![below.fold(name, |name, part| format!("{name} {part}"))]
     }
+}
+
+/// A long name on two lines, the second cut: broken where its words meet, else wherever it must.
+fn broken(name: &str, columns: usize) -> Vec<String> {
+    if columns_of(name) <= columns {
+        return vec![name.to_owned()];
+    }
+    let mut used = 0;
+    let mut at = 0;
+    let mut joint = None;
+    for (index, current) in name.char_indices() {
+        used += char_columns(current);
+        if used > columns {
+            break;
+        }
+        at = index + current.len_utf8();
+        if matches!(current, '_' | '.' | '-' | ' ' | '/') {
+            joint = Some(at);
+        }
+    }
+    let (first, second) = name.split_at(joint.unwrap_or(at));
+    let second = format!("  {}", second.trim_start_matches([' ', ':']));
+    vec![first.to_owned(), cut(&second, columns)]
 }
 
 /// Colours the word in the last column, which is as wide as its header or its longest word.
@@ -229,7 +286,7 @@ fn coloured(line: &str) -> String {
     let line = line.trim_end();
     let found = WORDS.into_iter().find_map(|status| {
         let head = line.strip_suffix(status_word(status))?;
-        head.ends_with("  ")
+        head.ends_with(' ')
             .then(|| format!("{head}{}", paint(status_word(status), status_style(status))))
     });
     found.unwrap_or_else(|| line.to_owned())
@@ -366,9 +423,12 @@ impl Page {
     /// Writes a word, broken only where it is longer than a line, and never before a colon: `::` at the start of a line
     /// is a workflow command.
     fn word(&mut self, word: &str, mut used: usize, indent: usize) -> usize {
-        for current in word.chars() {
+        let mut rest = word.chars();
+        while let Some(current) = rest.next() {
             let width = char_columns(current);
-            if width > 0 && current != ':' && used + width > self.width && used > indent {
+            let colons = rest.clone().take_while(|&next| next == ':').count();
+            let breakable = width > 0 && current != ':' && used > indent;
+            if breakable && used + width + colons > self.width {
                 self.next_line(indent);
                 used = indent;
             }

@@ -13,138 +13,9 @@ pub(super) fn blocked() -> Verdict {
         outcome: Outcome::Block,
         exit_code: 1,
         summary: "2 of 7 metrics got worse than the policy allows, over 118 samples".into(),
-        reasons: vec![
-            reason(
-                Code::BelowMinimum,
-                Some("faithfulness"),
-                Some("dense"),
-                None,
-                "faithfulness 0.674 below the minimum 0.80",
-                Some(12),
-            ),
-            reason(
-                Code::Regression,
-                Some("faithfulness"),
-                Some("dense"),
-                None,
-                "faithfulness fell by 0.258 [0.182, 0.334] over 106 common samples, 0.03 is allowed",
-                Some(13),
-            ),
-            reason(
-                Code::Regression,
-                Some("faithfulness"),
-                Some("dense"),
-                Some("lang=de"),
-                "faithfulness in lang=de fell by 0.310 over 24 common samples, 0.06 is allowed",
-                Some(31),
-            ),
-            Reason {
-                pending: true,
-                ..reason(
-                    Code::AboveMaximum,
-                    Some("latency_s"),
-                    Some("dense"),
-                    None,
-                    "latency_s p95 2.310 above the maximum 2.00",
-                    Some(22),
-                )
-            },
-            reason(
-                Code::TooManyFailures,
-                Some("latency_s"),
-                Some("dense"),
-                None,
-                "latency_s has no score for 11 of 118 samples, 1% may be without",
-                Some(6),
-            ),
-        ],
-        warnings: vec![
-            reason(
-                Code::SmallSlice,
-                Some("faithfulness"),
-                Some("dense"),
-                Some("lang=pt"),
-                "lang=pt has 3 samples, too few to judge",
-                Some(31),
-            ),
-            reason(
-                Code::SamplesChanged,
-                None,
-                None,
-                None,
-                "2 samples were added and 1 was removed",
-                None,
-            ),
-        ],
-        metrics: vec![
-            row("faithfulness", Some("dense"), None, Status::Block),
-            MetricRow {
-                n: Some(24),
-                failed: Some(0),
-                before_n: Some(24),
-                change: Some(-0.31),
-                ci: Some([-0.452, -0.168]),
-                limits: Limits {
-                    max_drop: Some(Limit::Points(0.06)),
-                    ..Limits::default()
-                },
-                ..row(
-                    "faithfulness",
-                    Some("dense"),
-                    Some("lang=de"),
-                    Status::Block,
-                )
-            },
-            MetricRow {
-                n: Some(3),
-                failed: Some(0),
-                before_n: Some(3),
-                change: Some(-0.012),
-                ci: None,
-                limits: Limits {
-                    max_drop: Some(Limit::Points(0.06)),
-                    ..Limits::default()
-                },
-                ..row("faithfulness", Some("dense"), Some("lang=pt"), Status::Warn)
-            },
-            MetricRow {
-                now: Some(0.811),
-                n: Some(118),
-                failed: Some(0),
-                before: Some(0.806),
-                change: Some(0.005),
-                ci: Some([-0.011, 0.021]),
-                ..row("context_precision", Some("bm25-v1"), None, Status::Pass)
-            },
-            MetricRow {
-                direction: Direction::Lower,
-                aggregate: "p95".into(),
-                now: Some(2.31),
-                n: Some(107),
-                failed: Some(11),
-                before: Some(1.82),
-                change: Some(0.49),
-                ci: Some([0.12, 0.81]),
-                limits: Limits {
-                    max: Some(2.0),
-                    max_rise: Some(Limit::Percent(10.0)),
-                    ..Limits::default()
-                },
-                ..row("latency_s", Some("dense"), None, Status::Undecided)
-            },
-            MetricRow {
-                now: Some(0.9),
-                n: Some(118),
-                failed: Some(0),
-                before: None,
-                before_n: None,
-                change: None,
-                ci: None,
-                limits: Limits::default(),
-                severity: Severity::Off,
-                ..row("answer_relevancy", None, None, Status::Off)
-            },
-        ],
+        reasons: blocking_reasons(),
+        warnings: warnings(),
+        metrics: rows(),
         worst_samples: vec![
             worst(
                 "q-0412",
@@ -347,4 +218,145 @@ fn failed(id: &str, kind: &str, message: Option<&str>) -> FailedSample {
         kind: kind.into(),
         message: message.map(Into::into),
     }
+}
+
+fn blocking_reasons() -> Vec<Reason> {
+    vec![
+        reason(
+            Code::BelowMinimum,
+            Some("faithfulness"),
+            Some("dense"),
+            None,
+            "faithfulness 0.674 below the minimum 0.80",
+            Some(12),
+        ),
+        reason(
+            Code::Regression,
+            Some("faithfulness"),
+            Some("dense"),
+            None,
+            "faithfulness fell by 0.258 [0.182, 0.334] over 106 common samples, 0.03 is allowed",
+            Some(13),
+        ),
+        reason(
+            Code::Regression,
+            Some("faithfulness"),
+            Some("dense"),
+            Some("lang=de"),
+            "faithfulness in lang=de fell by 0.310 over 24 common samples, 0.06 is allowed",
+            Some(31),
+        ),
+        Reason {
+            pending: true,
+            ..reason(
+                Code::AboveMaximum,
+                Some("latency_s"),
+                Some("dense"),
+                None,
+                "latency_s p95 2.310 above the maximum 2.00",
+                Some(22),
+            )
+        },
+        reason(
+            Code::TooManyFailures,
+            Some("latency_s"),
+            Some("dense"),
+            None,
+            "latency_s has no score for 11 of 118 samples, 1% may be without",
+            Some(6),
+        ),
+    ]
+}
+
+fn rows() -> Vec<MetricRow> {
+    vec![
+        row("faithfulness", Some("dense"), None, Status::Block),
+        MetricRow {
+            n: Some(24),
+            failed: Some(0),
+            before_n: Some(24),
+            change: Some(-0.31),
+            ci: Some([-0.452, -0.168]),
+            limits: Limits {
+                max_drop: Some(Limit::Points(0.06)),
+                ..Limits::default()
+            },
+            ..row(
+                "faithfulness",
+                Some("dense"),
+                Some("lang=de"),
+                Status::Block,
+            )
+        },
+        MetricRow {
+            n: Some(3),
+            failed: Some(0),
+            before_n: Some(3),
+            change: Some(-0.012),
+            ci: None,
+            limits: Limits {
+                max_drop: Some(Limit::Points(0.06)),
+                ..Limits::default()
+            },
+            ..row("faithfulness", Some("dense"), Some("lang=pt"), Status::Warn)
+        },
+        MetricRow {
+            now: Some(0.811),
+            n: Some(118),
+            failed: Some(0),
+            before: Some(0.806),
+            change: Some(0.005),
+            ci: Some([-0.011, 0.021]),
+            ..row("context_precision", Some("bm25-v1"), None, Status::Pass)
+        },
+        MetricRow {
+            direction: Direction::Lower,
+            aggregate: "p95".into(),
+            now: Some(2.31),
+            n: Some(107),
+            failed: Some(11),
+            before: Some(1.82),
+            change: Some(0.49),
+            ci: Some([0.12, 0.81]),
+            limits: Limits {
+                max: Some(2.0),
+                max_rise: Some(Limit::Percent(10.0)),
+                ..Limits::default()
+            },
+            ..row("latency_s", Some("dense"), None, Status::Undecided)
+        },
+        MetricRow {
+            now: Some(0.9),
+            n: Some(118),
+            failed: Some(0),
+            before: None,
+            before_n: None,
+            change: None,
+            ci: None,
+            limits: Limits::default(),
+            severity: Severity::Off,
+            ..row("answer_relevancy", None, None, Status::Off)
+        },
+    ]
+}
+
+fn warnings() -> Vec<Reason> {
+    vec![
+        reason(
+            Code::SmallSlice,
+            Some("faithfulness"),
+            Some("dense"),
+            Some("lang=pt"),
+            "lang=pt has 3 samples, too few to judge",
+            Some(31),
+        ),
+        reason(
+            Code::SamplesChanged,
+            None,
+            None,
+            None,
+            "2 samples were added and 1 was removed",
+            None,
+        ),
+    ]
 }
