@@ -30,7 +30,7 @@ pub(crate) fn shown(text: &str, columns: usize) -> String {
     if text.trim().is_empty() {
         "(blank)".to_owned()
     } else {
-        cut(&plain(text), columns)
+        cut(plain(text).trim(), columns)
     }
 }
 

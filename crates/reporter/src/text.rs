@@ -5,6 +5,7 @@ use comfy_table::presets::NOTHING;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use gate::number;
 use gate::verdict::{FailedSample, MetricRow, Outcome, Reason, Status, Verdict, WorstSample};
+use unicode_width::UnicodeWidthStr;
 
 use crate::Options;
 use crate::cells::{
@@ -161,30 +162,31 @@ fn lay_out_within(rows: &[MetricRow], change_title: &str, width: usize) -> Vec<S
         gap,
         name: usize::MAX,
     });
-    let fitting = layouts
+    let mut spacious = layouts
         .into_iter()
-        .map(|layout| lay_out(rows, change_title, layout))
-        .find(|lines| widest(lines) <= width);
-    fitting.unwrap_or_else(|| {
-        let tight = Layout {
+        .map(|layout| lay_out(rows, change_title, layout));
+    if let Some(lines) = spacious.find(|lines| widest(lines) <= width) {
+        return lines;
+    }
+    let tight = |name| {
+        let layout = Layout {
             stacked: true,
             gap: 1,
-            name: MIN_NAME,
+            name,
         };
-        let spare = width.saturating_sub(widest(&lay_out(rows, change_title, tight)));
-        lay_out(
-            rows,
-            change_title,
-            Layout {
-                name: MIN_NAME + spare,
-                ..tight
-            },
-        )
-    })
+        lay_out(rows, change_title, layout)
+    };
+    let narrowest = tight(MIN_NAME);
+    let spare = width.saturating_sub(widest(&narrowest));
+    (MIN_NAME..=MIN_NAME + spare)
+        .rev()
+        .map(tight)
+        .find(|lines| widest(lines) <= width)
+        .unwrap_or(narrowest)
 }
 
 fn widest(lines: &[String]) -> usize {
-    let widths = lines.iter().map(|line| columns_of(line.trim_end()));
+    let widths = lines.iter().map(|line| line.trim_end().width());
     widths.max().unwrap_or(0)
 }
 
