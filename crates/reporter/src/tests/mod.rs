@@ -1,0 +1,5 @@
+//! Tests over whole documents.
+
+mod documents;
+mod fixtures;
+mod hostile;
