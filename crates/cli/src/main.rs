@@ -1,1 +1,33 @@
-fn main() {}
+//! The command `rag-gate`: stops a merge when the answers got worse.
+
+mod args;
+mod base;
+mod ci;
+mod commands;
+mod console;
+mod diagnostic;
+mod error;
+mod exit_code;
+mod git;
+mod input;
+mod output;
+
+use clap::Parser;
+
+use args::Args;
+use exit_code::ExitCode;
+
+fn main() -> ExitCode {
+    console::report_panics();
+    let outcome = std::panic::catch_unwind(|| {
+        let args = match Args::try_parse() {
+            Ok(args) => args,
+            Err(error) => return console::usage(&error),
+        };
+        commands::dispatch(args).unwrap_or_else(|error| {
+            console::report(&error);
+            error.exit_code()
+        })
+    });
+    outcome.unwrap_or(ExitCode::Internal)
+}

@@ -9,6 +9,7 @@
 //! Nothing here opens a file, reads a clock or the environment, or draws from entropy: `clippy.toml` beside this crate
 //! bans it. Incomparable or empty inputs are an outcome, not an error.
 
+pub mod baseline;
 mod comparability;
 mod decide;
 pub mod explain;

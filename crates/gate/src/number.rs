@@ -35,6 +35,9 @@ pub fn signed(number: f64) -> String {
 /// assert_eq!(gate::number::limit(0.125), "0.125");
 /// ```
 pub fn limit(number: f64) -> String {
+    if number.abs() >= 1e12 {
+        return format!("{number:e}");
+    }
     let exact = format!("{number}");
     let decimals = exact.split_once('.').map_or(0, |(_, after)| after.len());
     if decimals >= 2 || !number.is_finite() {
@@ -61,6 +64,22 @@ pub fn apart(number: f64, other: f64) -> String {
                 .is_ok_and(|shown| (shown - other).abs() > EPSILON / 10.0)
         })
         .unwrap_or_else(|| format!("{number}"))
+}
+
+/// `number` with enough digits not to look like a limit that it is not at, for a table that shows both.
+///
+/// ```
+/// assert_eq!(gate::number::beside(0.7999, [Some(0.8), None]), "0.7999");
+/// assert_eq!(gate::number::beside(0.8, [Some(0.8), None]), "0.800");
+/// ```
+pub fn beside(number: f64, limits: impl IntoIterator<Item = Option<f64>>) -> String {
+    limits
+        .into_iter()
+        .flatten()
+        .filter(|limit| (number - limit).abs() > EPSILON)
+        .map(|limit| apart(number, limit))
+        .max_by_key(String::len)
+        .unwrap_or_else(|| value(number))
 }
 
 /// Two values with the same number of digits, enough for them to differ when they do.
@@ -93,6 +112,9 @@ fn decimals_of(number: f64) -> usize {
 
 /// Never prints a negative zero.
 fn fixed(number: f64, decimals: usize) -> String {
+    if number.abs() >= 1e12 {
+        return format!("{number:e}");
+    }
     let text = format!("{number:.decimals$}");
     match text.strip_prefix('-') {
         Some(positive) if positive.bytes().all(|byte| matches!(byte, b'0' | b'.')) => {

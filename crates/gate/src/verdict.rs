@@ -174,6 +174,8 @@ pub struct MetricRow {
     pub change: Option<f64>,
     /// Two-sided interval of `change` at the policy's confidence.
     pub ci: Option<[f64; 2]>,
+    /// Standard error of `change`, over clusters.
+    pub change_stderr: Option<f64>,
     /// One-sided p-value of "it did not get worse", before correction; only under `significant`.
     pub p_value: Option<f64>,
     /// The limits that apply.
@@ -337,6 +339,12 @@ impl Outcome {
 }
 
 impl Verdict {
+    /// Puts a warning about the run before all others.
+    pub fn warn_first(&mut self, code: Code, message: &str) {
+        self.warnings
+            .insert(0, crate::decide::reason(code, message));
+    }
+
     /// A verdict for inputs that could not be judged at all: one reason, nothing measured.
     ///
     /// Written to the machine-readable outputs, so that no older verdict is taken for this one's.
@@ -348,16 +356,7 @@ impl Verdict {
             outcome: Outcome::Undecided,
             exit_code,
             summary: "cannot judge".to_owned(),
-            reasons: vec![Reason {
-                code,
-                metric: None,
-                variant: None,
-                slice: None,
-                message,
-                pending: false,
-                policy_line: None,
-                numbers: IndexMap::new(),
-            }],
+            reasons: vec![crate::decide::reason(code, message)],
             warnings: Vec::new(),
             metrics: Vec::new(),
             worst_samples: Vec::new(),

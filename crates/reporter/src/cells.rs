@@ -16,7 +16,11 @@ pub(crate) fn value(measured: f64) -> String {
 
 /// `0.674 (106/107)`: never a mean without its denominator.
 pub(crate) fn now(row: &MetricRow) -> String {
-    let mean = row.now.map_or_else(|| "–".to_owned(), value);
+    let limits = [row.limits.min, row.limits.max];
+    let mean = row.now.map_or_else(
+        || "–".to_owned(),
+        |now| cut(&number::beside(now, limits), NUMBER),
+    );
     format!("{mean} ({})", number::denominator(row.n, row.failed))
 }
 

@@ -72,6 +72,14 @@ pub fn render(verdict: &Verdict, format: Format, options: &Options) -> String {
     }
 }
 
+/// Any text on one line, with nothing in it that takes effect in a terminal or a log.
+pub fn plain(text: &str) -> String {
+    escape::shown(text, PLAIN)
+}
+
+/// Longest text that [`plain`] leaves whole, in columns.
+const PLAIN: usize = 4000;
+
 impl Format {
     /// Every format, in the order in which help texts name them.
     pub const ALL: [Format; 5] = [

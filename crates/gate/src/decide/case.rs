@@ -238,6 +238,7 @@ impl<'a> Case<'a> {
                 pairs: None,
                 change: None,
                 ci: None,
+                change_stderr: None,
                 p_value: None,
                 limits: shown(metric, &limits),
                 severity: limits.severity,
@@ -274,6 +275,7 @@ impl<'a> Case<'a> {
             case.row.ci = relative
                 .interval
                 .map(|interval| [interval.low, interval.high]);
+            case.row.change_stderr = relative.stderr;
             case.row.p_value = relative.test.map(|test| test.p);
         }
         case

@@ -130,7 +130,7 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
     };
     let worst_samples = samples::worst(&cases);
     let failed_samples = samples::failed(&cases);
-    let rows: Vec<MetricRow> = cases.into_iter().map(|case| case.row).collect();
+    let rows = in_reading_order(cases);
     Verdict {
         schema: SCHEMA.to_owned(),
         tool: crate::VERSION.to_owned(),
@@ -248,6 +248,24 @@ fn cases_of<'a>(
         .filter(|case| case.sides.metric.overall)
         .chain(sliced)
         .collect()
+}
+
+/// Slices stand below the row of their metric.
+fn in_reading_order(cases: Vec<Case<'_>>) -> Vec<MetricRow> {
+    let mut rows: Vec<MetricRow> = cases.into_iter().map(|case| case.row).collect();
+    let mut order: Vec<(String, Option<String>)> = Vec::new();
+    for row in &rows {
+        let key = (row.metric.clone(), row.variant.clone());
+        if !order.contains(&key) {
+            order.push(key);
+        }
+    }
+    rows.sort_by_key(|row| {
+        order
+            .iter()
+            .position(|(metric, variant)| *metric == row.metric && *variant == row.variant)
+    });
+    rows
 }
 
 /// Holm 1979 over all relative limits of severity block: ten metrics at 5 % each would block four of ten reruns.

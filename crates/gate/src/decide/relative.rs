@@ -199,6 +199,7 @@ impl Relative {
     pub(crate) fn of_pairs(judgement: Judgement<'_>, pairs: &Pairs) -> Option<Relative> {
         let Judgement {
             metric,
+            limit,
             rule,
             confidence,
         } = judgement;

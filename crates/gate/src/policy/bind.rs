@@ -11,7 +11,7 @@ use super::{
     Direction, Limit, Policy, PolicyError, Severity, SlicePolicy, aggregate_of, number, suggestion,
 };
 use crate::known;
-use crate::results::Results;
+use crate::results::{ReadError, Results};
 use crate::stats::Aggregate;
 
 /// The policy, applied to the names in results and baseline.
@@ -25,6 +25,24 @@ pub struct Bound {
     pub assumed: Vec<String>,
     /// Metrics of the baseline that are gone from the results and that the policy does not name.
     pub gone: Vec<String>,
+}
+
+impl Bound {
+    /// Refuses a file with a score outside the metric's range, where the file does not state a range itself.
+    pub fn check_ranges(&self, results: &Results) -> Result<(), ReadError> {
+        for metric in &self.metrics {
+            let states_one = results
+                .metric_info(&metric.name)
+                .is_some_and(|info| info.range.is_some());
+            let range = metric
+                .policy_range
+                .or(metric.known_range.filter(|_| !states_one));
+            if let Some(range) = range {
+                results.check_range(&metric.name, range)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A value of the policy and its line in gate.toml.
@@ -50,8 +68,10 @@ pub struct BoundMetric {
     pub scores: Direction,
     /// Lowest and highest score, when known.
     pub range: Option<[f64; 2]>,
-    /// True when gate.toml or the registry knows the range, not the files.
-    pub range_is_given: bool,
+    /// The range by gate.toml, which no score of any file may leave.
+    pub policy_range: Option<[f64; 2]>,
+    /// The range by the metric's name, which no score may leave in a file that does not state a range itself.
+    pub known_range: Option<[f64; 2]>,
     /// How its scores become one number.
     pub aggregate: Aggregate,
     /// Lowest allowed aggregate.
@@ -143,6 +163,23 @@ impl Policy {
         results: &Results,
         baseline: Option<&Results>,
     ) -> Result<Bound, PolicyError> {
+        let binder = Binder {
+            policy: self,
+            results,
+            baseline,
+            names: names_of(results, baseline),
+        };
+        let bound = binder.bind()?;
+        binder.gates_something(&bound)?;
+        Ok(bound)
+    }
+
+    /// As [`Policy::bind`], for a comparison that gates nothing.
+    pub fn bind_all(
+        &self,
+        results: &Results,
+        baseline: Option<&Results>,
+    ) -> Result<Bound, PolicyError> {
         Binder {
             policy: self,
             results,
@@ -151,6 +188,11 @@ impl Policy {
         }
         .bind()
     }
+}
+
+/// True when a name or pattern of a policy means a metric.
+pub fn matches(pattern: &str, metric: &str) -> bool {
+    WildMatch::new(pattern).matches(metric)
 }
 
 struct Binder<'a> {
@@ -199,7 +241,6 @@ impl Binder<'_> {
             let slice = self.slice(&mut bound, &slice)?;
             bound.slices.push(slice);
         }
-        self.gates_something(&bound)?;
         Ok(bound)
     }
 
@@ -289,11 +330,6 @@ impl Binder<'_> {
             bound.assumed.push(name.to_owned());
         }
         let stated = stated.unwrap_or_default();
-        let given = section
-            .range
-            .as_ref()
-            .map(|range| *range.get_ref())
-            .or_else(|| info?.range.is_none().then(|| known?.range)?);
         let (aggregate, direction, range) = match aggregate_of(section)? {
             // A share of samples that pass: higher is better, whatever the metric.
             Aggregate::PassRate { at, .. } => (
@@ -342,8 +378,8 @@ impl Binder<'_> {
             direction,
             scores: stated,
             range,
-            range_is_given: given.is_some()
-                || (info.is_none() && known.is_some_and(|known| known.range.is_some())),
+            policy_range: section.range.as_ref().map(|range| *range.get_ref()),
+            known_range: known.and_then(|known| known.range),
             aggregate,
             min: section.min.as_ref().map(|min| self.placed(min)),
             max: section.max.as_ref().map(|max| self.placed(max)),

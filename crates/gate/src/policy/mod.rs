@@ -12,7 +12,7 @@ use std::ops::Range;
 use indexmap::IndexMap;
 use toml::Spanned;
 
-pub use bind::{Bound, BoundMetric, BoundSlice, Placed, SliceLimits, Worse};
+pub use bind::{Bound, BoundMetric, BoundSlice, Placed, SliceLimits, Worse, matches};
 pub use file::{
     CacheSection, Concurrency, DatasetSection, Duration, GateFile, GateSection, JudgeSection,
     MetricSection, OnIncomparable, SliceSection, TargetSection, VariantSection,

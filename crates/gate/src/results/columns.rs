@@ -221,6 +221,46 @@ impl Samples {
         self.metrics.iter().find(|column| column.metric == name)
     }
 
+    /// One row for each (variant, id): the mean of every score that one of `runs` has for it.
+    ///
+    /// Everything else is that of the first run. The runs have to have the same samples.
+    pub(crate) fn average(runs: &[&Samples]) -> Result<Samples, ReadError> {
+        use crate::measure::Units;
+        let mut builder = Builder::new(false);
+        let Some(first) = runs.first() else {
+            return builder.finish();
+        };
+        for variant in first.variants() {
+            let units: Vec<Units<'_>> = runs.iter().map(|run| Units::of(run, variant)).collect();
+            let Some((head, others)) = units.split_first() else {
+                continue;
+            };
+            for unit in 0..head.len() {
+                if let Some(other) = others
+                    .iter()
+                    .find(|other| other.len() != head.len() || other.id(unit) != head.id(unit))
+                {
+                    let missing = if other.len() < head.len() {
+                        "lacks"
+                    } else {
+                        "has other samples than"
+                    };
+                    return Err(ReadError::new(format!(
+                        "the runs do not measure the same samples: one {missing} the first"
+                    ))
+                    .sample(head.id(unit))
+                    .help("average runs over the same dataset, each of them complete"));
+                }
+                builder.push_average(&units, unit)?;
+            }
+        }
+        if runs.iter().any(|run| run.variants() != first.variants()) {
+            return Err(ReadError::new("the runs do not measure the same variants")
+                .help("average runs of the same evaluation"));
+        }
+        builder.finish()
+    }
+
     /// Drops the judge's reasons.
     pub fn trim_reasons(&mut self) {
         for column in &mut self.metrics {
@@ -574,6 +614,81 @@ impl Builder {
             column.values.resize(row + 1, f64::NAN);
         }
         Ok(())
+    }
+
+    /// Adds a sample with the mean of what each of the runs scored; `units` are the same samples in each run.
+    fn push_average(
+        &mut self,
+        units: &[crate::measure::Units<'_>],
+        unit: usize,
+    ) -> Result<(), ReadError> {
+        use super::row::Text;
+        use std::borrow::Cow;
+        let Some(head) = units.first() else {
+            return Ok(());
+        };
+        let row = head.first_row(unit);
+        let first = head.samples;
+        let text = |text: &'_ str| Text(Cow::Owned(text.to_owned()));
+        let mut sample = Row {
+            id: Some(text(first.id(row))),
+            variant: first.variant(row).map(text),
+            cluster: first.cluster_name(row).map(text),
+            input_sha256: first.input_sha256(row).map(text),
+            ..Row::default()
+        };
+        for tag in first.tags() {
+            let mut values: Vec<Text<'_>> = first.tag_values(tag, row).map(text).collect();
+            let value = match (values.len(), values.pop()) {
+                (_, None) => continue,
+                (1, Some(one)) => Tag::One(one),
+                (_, Some(last)) => {
+                    values.push(last);
+                    Tag::Many(values)
+                }
+            };
+            sample.tags.push((text(tag), value));
+        }
+        for column in first.metrics() {
+            let name = column.metric();
+            let scores = units
+                .iter()
+                .filter_map(|units| Some((units, units.samples.metric(name)?)));
+            let numbers = scores.clone().flat_map(|(units, column)| {
+                units
+                    .rows(unit)
+                    .filter_map(|row| column.values().get(row).copied())
+                    .filter(|score| score.is_finite())
+            });
+            if let Some(mean) = crate::stats::mean(numbers) {
+                sample.scores.push((text(name), RawScore::Number(mean)));
+                continue;
+            }
+            if head.rows(unit).all(|row| column.is_absent(row)) {
+                continue;
+            }
+            sample.scores.push((text(name), RawScore::Null));
+            let failure = scores
+                .clone()
+                .find_map(|(units, column)| units.failure(column, unit));
+            match failure {
+                Some((kind, message)) => sample.failures.push((
+                    text(name),
+                    super::row::RawFailure {
+                        kind: Some(Cow::Owned(kind.to_owned())),
+                        message: message.map(|message| Cow::Owned(message.to_owned())),
+                    },
+                )),
+                None => sample.not_applicable.push((
+                    text(name),
+                    super::row::Note(match column.score(row) {
+                        Score::NotApplicable(why) => why.map(|why| Cow::Owned(why.to_owned())),
+                        Score::Number(_) | Score::Failed { .. } => None,
+                    }),
+                )),
+            }
+        }
+        self.push(&sample)
     }
 
     /// Index of a metric's column, which is made on first sight.

@@ -1,0 +1,379 @@
+//! `rag-gate check`: judges results against a baseline.
+
+use std::path::{Path, PathBuf};
+
+use gate::history::HistoryLine;
+use gate::policy::{Bound, Policy};
+use gate::results::{Keep, Results};
+use gate::verdict::{Change, Code, Verdict};
+use gate::{Inputs, decide};
+
+use super::{baseline_of, config_path, no_baseline_named};
+use crate::args::CheckArgs;
+use crate::base::{self, Trusted};
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::{console, input, output};
+
+/// Everything that is read, before anything is decided.
+struct Loaded {
+    policy: Policy,
+    /// Text and name of gate.toml, for the place of an error.
+    config: Option<(String, String)>,
+    results: Results,
+    results_name: String,
+    baseline: Option<(Results, String)>,
+    history: Option<Vec<HistoryLine>>,
+    base: Option<gate::verdict::Base>,
+    adoption: Vec<String>,
+}
+
+pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
+    let outcome = load(args).and_then(|loaded| judge(&loaded));
+    match outcome {
+        Ok(verdict) => {
+            let code = ExitCode::from(verdict.outcome);
+            let written = output::write(&verdict, &args.output, !args.hide_text);
+            match written {
+                Ok(()) => Ok(code),
+                // What was decided stays decided; what would pass does not pass unrecorded.
+                Err(error) if code == ExitCode::Blocked => {
+                    console::report(&error);
+                    Ok(code)
+                }
+                Err(error) => Err(error),
+            }
+        }
+        Err(error) => {
+            // Machines read files: no verdict of an earlier run may stand there for this one.
+            let code = match error.exit_code() {
+                ExitCode::Usage => Code::InvalidPolicy,
+                _ => Code::UnreadableInput,
+            };
+            let refused = Verdict::refused(
+                gate::policy::DEFAULT_ID,
+                code,
+                error.to_string(),
+                error.exit_code() as u8,
+            );
+            if let Err(failed) = output::write_machine(&refused, &args.output, !args.hide_text) {
+                console::report(&failed);
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Looks the policy's names up, checks the scales, decides.
+fn judge(loaded: &Loaded) -> Result<Verdict, Error> {
+    let baseline = loaded.baseline.as_ref().map(|(baseline, _)| baseline);
+    let bound = bind(
+        &loaded.policy,
+        loaded.config.as_ref(),
+        &loaded.results,
+        baseline,
+    )?;
+    check_ranges(&bound, &loaded.results, &loaded.results_name)?;
+    if let Some((baseline, name)) = &loaded.baseline {
+        check_ranges(&bound, baseline, name)?;
+    }
+    let mut verdict = decide(Inputs {
+        policy: &loaded.policy,
+        bound: &bound,
+        results: &loaded.results,
+        baseline,
+        history: loaded.history.as_deref(),
+    });
+    verdict.policy.path = loaded.config.as_ref().map(|(name, _)| name.clone());
+    verdict.base.clone_from(&loaded.base);
+    for message in loaded.adoption.iter().rev() {
+        verdict.warn_first(Code::Adoption, message);
+    }
+    Ok(verdict)
+}
+
+/// [`Policy::bind`] with the place of an error.
+pub(crate) fn bind(
+    policy: &Policy,
+    config: Option<&(String, String)>,
+    results: &Results,
+    baseline: Option<&Results>,
+) -> Result<Bound, Error> {
+    policy
+        .bind(results, baseline)
+        .map_err(|error| match config {
+            Some((name, text)) => Error::Policy {
+                name: name.clone(),
+                text: text.clone(),
+                error,
+            },
+            None => Error::Usage {
+                help: error.help,
+                message: error.message,
+            },
+        })
+}
+
+/// Refuses scores outside the range that gate.toml or the registry gives.
+pub(crate) fn check_ranges(bound: &Bound, results: &Results, name: &str) -> Result<(), Error> {
+    bound.check_ranges(results).map_err(|error| Error::Input {
+        path: name.to_owned(),
+        error,
+    })
+}
+
+fn load(args: &CheckArgs) -> Result<Loaded, Error> {
+    let is_stdin = |path: &Path| path.to_str() == Some(input::STDIN);
+    if is_stdin(&args.results) && args.baseline.as_deref().is_some_and(is_stdin) {
+        return Err(Error::usage(
+            "results and baseline cannot both be standard input",
+        ));
+    }
+    match &args.base {
+        None => from_tree(args),
+        Some(_) if args.baseline.as_deref().is_some_and(is_stdin) => Err(Error::usage(
+            "--base reads the baseline from git, not from standard input",
+        )),
+        Some(base) => from_base(args, base),
+    }
+}
+
+/// Everything from the working tree.
+fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
+    let path = config_path(args.config.as_deref())?;
+    let (policy, text) = super::policy(path.as_deref())?;
+    let baseline_path = match &args.baseline {
+        Some(path) => Some(path.clone()),
+        None => baseline_of(&policy, path.as_deref()),
+    };
+    let baseline_path = match baseline_path {
+        Some(path) => path,
+        None if args.allow_missing_baseline => PathBuf::new(),
+        None => return Err(no_baseline_named()),
+    };
+    let results = input_results(&args.results)?;
+    let is_file = baseline_path.exists() || baseline_path.to_str() == Some(input::STDIN);
+    let (baseline, history) = if is_file {
+        (
+            Some((
+                input::results(&baseline_path, Keep::Scores)?,
+                input::name(&baseline_path),
+            )),
+            input::history(&base::history_path(&baseline_path))?,
+        )
+    } else if args.allow_missing_baseline {
+        (None, None)
+    } else {
+        return Err(missing_baseline(&args.results, &baseline_path));
+    };
+    Ok(Loaded {
+        policy,
+        config: path.map(|path| input::name(&path)).zip(text),
+        results,
+        results_name: input::name(&args.results),
+        baseline,
+        history,
+        base: None,
+        adoption: Vec::new(),
+    })
+}
+
+/// Policy, baseline and history from a git ref; what is measured from the working tree.
+fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
+    let trusted = Trusted::find(asked)?;
+    let config = args
+        .config
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(super::CONFIG));
+    let base_text = trusted.text(&config)?;
+    let head_text = match config.exists() {
+        true => Some(input::text(&config)?),
+        false => None,
+    };
+    if args.config.is_some() && base_text.is_none() && head_text.is_none() {
+        return Err(Error::usage(format!(
+            "the policy {} exists neither here nor in the base",
+            config.display()
+        )));
+    }
+    let mut changes: Vec<Change> =
+        base::policy_changes(&config, base_text.as_deref(), head_text.as_deref());
+    let mut adoption = Vec::new();
+    let head_policy = head_text
+        .as_deref()
+        .map(|text| input::policy_from(text, &input::name(&config)))
+        .transpose()?;
+    let (policy, config_source) = match (&base_text, head_policy.clone(), &head_text) {
+        (Some(text), head, _) => {
+            let name = trusted.name_of(&config);
+            let policy = input::policy_from(text, &name)?;
+            let policy = match head {
+                Some(head) => policy.with_evaluation_of(&head),
+                None => policy,
+            };
+            (policy, Some((name, text.clone())))
+        }
+        (None, Some(head), Some(text)) => {
+            let change = base::adoption(&config, "the policy");
+            adoption.push(change.message.clone());
+            changes.push(change);
+            (head, Some((input::name(&config), text.clone())))
+        }
+        _ => (Policy::default(), None),
+    };
+    let results = input_results(&args.results)?;
+    let named = args
+        .baseline
+        .clone()
+        .or_else(|| baseline_of(&policy, Some(&config)));
+    let Some(path) = named else {
+        return if args.allow_missing_baseline {
+            let base = trusted.describe(None, &results, None, changes);
+            Ok(loaded(
+                args,
+                policy,
+                config_source,
+                results,
+                None,
+                None,
+                base,
+                adoption,
+            ))
+        } else {
+            Err(no_baseline_named())
+        };
+    };
+    let base_bytes = trusted.file(&path)?;
+    let head_bytes = base::in_tree(&path);
+    let baseline = base_bytes
+        .as_deref()
+        .map(|bytes| {
+            let name = trusted.name_of(&path);
+            input::results_from(bytes, &name, Keep::Scores).map(|baseline| (baseline, name))
+        })
+        .transpose()?;
+    match (&baseline, &head_bytes) {
+        (None, Some(_)) => {
+            let change = base::adoption(&path, "the baseline");
+            adoption.push(change.message.clone());
+            changes.push(change);
+        }
+        (None, None) if !args.allow_missing_baseline => {
+            return Err(missing_baseline(&args.results, &path));
+        }
+        _ => {}
+    }
+    let old = base_bytes
+        .as_deref()
+        .zip(baseline.as_ref().map(|(baseline, _)| baseline));
+    changes.extend(base::baseline_changes(&path, old, head_bytes));
+    let history_path = base::history_path(&path);
+    let history_bytes = trusted.file(&history_path)?;
+    let history = history_bytes
+        .as_deref()
+        .map(|bytes| {
+            let name = trusted.name_of(&history_path);
+            input::history_from(&input::text_from(bytes, &name)?, &name)
+        })
+        .transpose()?;
+    changes.extend(base::file_change(
+        &history_path,
+        "the history",
+        history_bytes.as_deref(),
+        base::in_tree(&history_path).as_deref(),
+        "; it was judged by the base's",
+    ));
+    changes.extend(dataset_change(&trusted, &config, head_policy.as_ref())?);
+    let base = trusted.describe(
+        Some(&path),
+        &results,
+        baseline.as_ref().map(|(baseline, _)| baseline),
+        changes,
+    );
+    Ok(loaded(
+        args,
+        policy,
+        config_source,
+        results,
+        baseline,
+        history,
+        base,
+        adoption,
+    ))
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the parts of one struct, gathered in two places"
+)]
+fn loaded(
+    args: &CheckArgs,
+    policy: Policy,
+    config: Option<(String, String)>,
+    results: Results,
+    baseline: Option<(Results, String)>,
+    history: Option<Vec<HistoryLine>>,
+    base: gate::verdict::Base,
+    adoption: Vec<String>,
+) -> Loaded {
+    Loaded {
+        policy,
+        config,
+        results,
+        results_name: input::name(&args.results),
+        baseline,
+        history,
+        base: Some(base),
+        adoption,
+    }
+}
+
+/// What the change did to the dataset that its gate.toml names.
+fn dataset_change(
+    trusted: &Trusted,
+    config: &Path,
+    head: Option<&Policy>,
+) -> Result<Option<Change>, Error> {
+    let Some(named) = head.and_then(|policy| policy.file().dataset.as_ref()?.path.clone()) else {
+        return Ok(None);
+    };
+    let path = match config
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        Some(folder) => folder.join(named),
+        None => PathBuf::from(named),
+    };
+    let base = trusted.file(&path)?;
+    let head = base::in_tree(&path);
+    Ok(base::file_change(
+        &path,
+        "the dataset",
+        base.as_deref(),
+        head.as_deref(),
+        "",
+    ))
+}
+
+fn input_results(path: &Path) -> Result<Results, Error> {
+    if path.to_str() != Some(input::STDIN) && !path.exists() {
+        return Err(Error::Missing {
+            what: "the results file",
+            path: path.display().to_string(),
+            help: "run the evaluation first, or name the file that it wrote".to_owned(),
+        });
+    }
+    input::results(path, Keep::All)
+}
+
+fn missing_baseline(results: &Path, baseline: &Path) -> Error {
+    Error::Missing {
+        what: "the baseline",
+        path: baseline.display().to_string(),
+        help: format!(
+            "make it from accepted results: rag-gate baseline update {} --to {} (or pass --allow-missing-baseline to apply the absolute limits alone)",
+            results.display(),
+            baseline.display()
+        ),
+    }
+}

@@ -1,0 +1,82 @@
+//! The terminal: the report on standard output, everything else on standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::diagnostic;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+
+/// Columns where nobody says how wide the terminal is.
+const WIDTH: usize = 80;
+
+/// Writes a report. A reader that has seen enough (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Error> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Error::Output {
+            path: "standard output".into(),
+            error,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Says something that is no part of the report.
+pub(crate) fn note(text: &str) {
+    say(&format!("{text}\n"));
+}
+
+/// Prints an error and what to do about it.
+pub(crate) fn report(error: &Error) {
+    say(&diagnostic::render(error, colour(&io::stderr())));
+}
+
+/// What clap says about the command line; help and version are no errors.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // There is nobody left to tell when this cannot be printed.
+    let _ = error.print();
+    if error.use_stderr() {
+        ExitCode::Usage
+    } else {
+        ExitCode::Pass
+    }
+}
+
+/// Makes a panic say that it is a bug and how to report it.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(String::new, |place| {
+            format!(" at {}:{}", place.file(), place.line())
+        });
+        let what = panic.payload_as_str().unwrap_or("no message");
+        say(&format!(
+            "error: internal error in rag-gate {}{place}: {what}\n  = help: this is a bug; please report it with the command line and, if you can share them, the input files\n",
+            gate::VERSION
+        ));
+    }));
+}
+
+/// Whether the report may hold colours: a terminal, or `CLICOLOR_FORCE`; never with `NO_COLOR`.
+pub(crate) fn stdout_colour() -> bool {
+    colour(&io::stdout())
+}
+
+/// Columns of the report.
+pub(crate) fn width() -> usize {
+    let terminal = io::stdout()
+        .is_terminal()
+        .then(terminal_size::terminal_size)
+        .flatten()
+        .map(|(width, _)| usize::from(width.0));
+    terminal.unwrap_or(WIDTH).clamp(60, 140)
+}
+
+fn colour(stream: &impl anstream::stream::RawStream) -> bool {
+    anstream::AutoStream::choice(stream) != anstream::ColorChoice::Never
+}
+
+fn say(text: &str) {
+    let mut err = io::stderr().lock();
+    // A closed standard error changes no verdict.
+    let _ = err.write_all(text.as_bytes());
+}
