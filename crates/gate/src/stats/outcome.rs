@@ -69,7 +69,6 @@ impl Extremes {
 }
 
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the same divisions")]
 mod tests {
     use super::*;
 
