@@ -39,6 +39,9 @@ pub struct Estimate {
 impl Estimate {
     /// Two-sided t interval at `confidence` (0 to 1, exclusive): change ± t(G−1, (1 + confidence)/2) · stderr.
     pub fn interval(&self, confidence: f64) -> Option<Interval> {
+        if confidence <= 0.0 {
+            return None;
+        }
         let margin = self.margin(f64::midpoint(1.0, confidence))?;
         Some(Interval {
             low: self.change - margin,
@@ -133,7 +136,7 @@ mod tests {
     #[test]
     fn a_confidence_that_is_none_has_no_interval() {
         let some = estimate(-0.1, Some(0.05), 9);
-        for confidence in [1.0, 2.0, -1.0, f64::NAN, f64::INFINITY] {
+        for confidence in [1.0, 2.0, -1.0, 0.0, f64::NAN, f64::INFINITY] {
             assert_eq!(some.interval(confidence), None, "{confidence}");
             assert_eq!(some.upper_bound(confidence), None, "{confidence}");
         }

@@ -257,6 +257,20 @@ mod tests {
     }
 
     #[test]
+    fn worse_is_the_direction_of_the_metric() {
+        let (lower, higher) = ([1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]);
+        let p = |before: &[f64], now: &[f64], direction| {
+            let paired = Paired::new(before, now, None).unwrap();
+            let outcome = label_swap(&paired, Aggregate::Median, direction, Resampling::default());
+            outcome.unwrap().p_one_sided
+        };
+        let fell = p(&higher, &lower, Direction::Higher);
+        assert!(fell < 0.5, "{fell}");
+        assert_eq!(p(&lower, &higher, Direction::Lower), fell);
+        assert!(p(&lower, &higher, Direction::Higher) > 0.9);
+    }
+
+    #[test]
     fn a_random_sample_finds_a_slow_tail_and_no_more() {
         let before: Vec<f64> = (0..300_u32).map(|i| f64::from(i * 7919 % 300)).collect();
         let slower: Vec<f64> = before.iter().map(|seconds| seconds * 1.2 + 1.0).collect();

@@ -67,3 +67,22 @@ impl Extremes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_observed_permutation_counts() {
+        let mut extremes = Extremes::default();
+        for draw in 0..9 {
+            extremes.count(false, draw == 0);
+        }
+        let sampled = extremes.sampled();
+        assert_eq!((sampled.p_one_sided, sampled.p_two_sided), (0.1, 0.2));
+        assert_eq!((sampled.floor, sampled.draws), (0.1, 9));
+        extremes.count(true, true);
+        let exact = extremes.exact();
+        assert_eq!((exact.p_one_sided, exact.p_two_sided), (0.1, 0.2));
+    }
+}

@@ -1,0 +1,11 @@
+//! Integration tests of the gate: one binary, one module a subject.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "helpers of tests fail as tests do"
+)]
+
+mod expected;
+mod fixtures;
+mod properties_stats;
