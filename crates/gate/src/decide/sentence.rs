@@ -9,24 +9,46 @@ use crate::verdict::{MetricRow, Outcome, Reason, Status};
 use super::Variant;
 use super::relative::{Decided, Relative};
 
-/// One sentence for the whole verdict.
+/// One sentence for the whole verdict: how many of the gated metrics it is about.
 pub(crate) fn summary(outcome: Outcome, rows: &[MetricRow], reasons: &[Reason]) -> String {
-    let judged = rows.iter().filter(|row| row.status != Status::Off).count();
-    let limits = plural(judged, "row", "rows");
-    let others = |reasons: &[Reason]| match reasons.len() {
-        0 | 1 => String::new(),
-        more => format!(
-            " (and {})",
-            plural(more - 1, "other reason", "other reasons")
-        ),
+    let named = |rows: &mut dyn Iterator<Item = &str>| {
+        let mut names: Vec<&str> = rows.collect();
+        names.sort_unstable();
+        names.dedup();
+        names.len()
     };
-    match (outcome, reasons.first()) {
-        (Outcome::Pass, _) => {
-            format!("nothing got worse than the policy allows ({limits} checked)")
+    let gated = named(
+        &mut rows
+            .iter()
+            .filter(|row| row.status != Status::Off)
+            .map(|row| row.metric.as_str()),
+    );
+    let with = |status: Status| {
+        named(
+            &mut rows
+                .iter()
+                .filter(|row| row.status == status)
+                .map(|row| row.metric.as_str()),
+        )
+    };
+    let samples = rows.iter().filter_map(|row| row.n).max();
+    let over = samples.map_or_else(String::new, |n| {
+        format!(", over {}", plural(count(n), "sample", "samples"))
+    });
+    let of = plural(gated, "metric", "metrics");
+    match outcome {
+        Outcome::Pass => format!("no metric got worse than the policy allows ({of}{over})"),
+        Outcome::Block => {
+            let (worse, verb) = match with(Status::Block) {
+                1 => (1, "is"),
+                more => (more, "are"),
+            };
+            format!("{worse} of {of} {verb} worse than the policy allows{over}")
         }
-        (_, Some(first)) => format!("{}{}", first.message, others(reasons)),
-        (Outcome::Block, None) => "a rule is violated".to_owned(),
-        (Outcome::Undecided, None) => "cannot decide".to_owned(),
+        Outcome::Undecided => match (with(Status::Undecided), reasons.first()) {
+            (0, Some(first)) => first.message.clone(),
+            (undecided, _) => format!("{undecided} of {of} cannot be decided{over}"),
+        },
     }
 }
 
@@ -69,31 +91,30 @@ pub(crate) fn regression(
         Limit::Points(points) => number::limit(points),
         Limit::Percent(_) => format!("{limit}, here {},", number::value(relative.allowed)),
     };
-    let mut sentence = format!(
-        "{subject} {verb} by {} against the baseline, from {before} to {now}; {allowed} is allowed",
-        number::apart(relative.drop, relative.allowed)
-    );
-    if let Some(over) = over(relative) {
-        sentence.push_str(&over);
-    }
-    sentence
+    format!(
+        "{subject} {verb} by {} against the baseline, from {before} to {now}{}; {allowed} is allowed",
+        number::apart(relative.drop, relative.allowed),
+        over(relative)
+    )
 }
 
-/// ` (over 106 common samples, 95% interval -0.334 to -0.182)`
-fn over(relative: &Relative) -> Option<String> {
-    let pairs = usize::try_from(relative.pairs?).ok()?;
-    let interval = relative.interval.map_or(String::new(), |interval| {
+/// ` over 106 common samples (95% interval -0.334 to -0.182)`
+fn over(relative: &Relative) -> String {
+    let Some(pairs) = relative.pairs else {
+        return String::new();
+    };
+    let interval = relative.interval.map_or_else(String::new, |interval| {
         format!(
-            ", {} interval {} to {}",
+            " ({} interval {} to {})",
             number::percent(relative.confidence),
             number::signed(interval.low),
             number::signed(interval.high)
         )
     });
-    Some(format!(
-        " (over {}{interval})",
-        plural(pairs, "common sample", "common samples")
-    ))
+    format!(
+        " over {}{interval}",
+        plural(count(pairs), "common sample", "common samples")
+    )
 }
 
 /// What is added to a regression under the point rule when the interval holds the limit.
@@ -164,7 +185,7 @@ pub(crate) fn not_shown(
         number::percent(relative.confidence),
         number::limit(relative.allowed),
         number::signed(relative.change),
-        over(relative).unwrap_or_default()
+        over(relative)
     )
 }
 
@@ -173,7 +194,6 @@ pub(crate) fn samples_changed(variant: &Variant<'_>, pairing: &Pairing) -> Strin
     let of = variant
         .name
         .map_or(String::new(), |name| format!(" of {name}"));
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let rewritten = match pairing.rewritten {
         0 => String::new(),
         some => format!(
@@ -204,6 +224,10 @@ pub(crate) fn list(items: &[String]) -> String {
 /// `1 sample`, `2 samples`
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 fn p_value(p: f64) -> String {

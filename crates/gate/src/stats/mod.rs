@@ -42,6 +42,7 @@ pub use power::{POWER, minimal_detectable, samples_needed};
 pub use resampling::Resampling;
 pub use sign_flip::sign_flip;
 pub use sign_test::sign_test;
+pub(crate) use student::normal_quantile;
 pub use sum::{Sum, mean};
 
 /// Seed of every resampling, so that the same input gives the same verdict.

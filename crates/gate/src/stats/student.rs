@@ -32,7 +32,7 @@ pub(super) fn quantile(p: f64, degrees: f64) -> Option<f64> {
 }
 
 /// The z below which a share `p` of the standard normal distribution lies, 0 < p < 1.
-pub(super) fn normal_quantile(p: f64) -> Option<f64> {
+pub(crate) fn normal_quantile(p: f64) -> Option<f64> {
     (p > 0.0 && p < 1.0).then(|| Normal::standard().inverse_cdf(p))
 }
 
