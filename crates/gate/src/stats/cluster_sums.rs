@@ -105,7 +105,7 @@ impl ClusterSums {
     ///
     /// With `s` the sum and `k` the number of samples of a cluster, n = Σ k and D = Σ s / n:
     ///
-    /// - CR0 = √(Σ (s − k·D)²) / n, Miller 2024 ("Adding Error Bars to Evals", section 2.2);
+    /// - CR0 = √(Σ (s − k·D)²) / n, Miller 2024 ("Adding Error Bars to Evals");
     /// - CR1 = CR0 · √(G / (G − 1)), the factor that makes it the ordinary standard error when every sample is its own
     ///   cluster.
     pub fn estimate(&self) -> Option<Estimate> {

@@ -12,7 +12,7 @@ const MOST: f64 = 1e9;
 /// `confidence`, one-sided, with a probability of [`POWER`], when `n` samples gave `stderr`.
 ///
 /// N = n · ((z(confidence) + z(0.80)) · stderr / drop)², rounded up: standard errors shrink with the square root, given as
-/// many samples per cluster as now (Miller 2024, section 5). `None` when there is no drop, no standard error, or when it
+/// many samples per cluster as now (Miller 2024). `None` when there is no drop, no standard error, or when it
 /// would take more than a thousand million.
 pub fn samples_needed(n: usize, drop: f64, stderr: f64, confidence: f64) -> Option<u64> {
     let ratio = minimal_detectable(stderr, confidence)? / drop;

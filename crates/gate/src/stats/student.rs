@@ -12,8 +12,8 @@ pub(super) fn upper_tail(t: f64, degrees: f64) -> Option<f64> {
 /// The t below which a share `p` of the distribution lies, 0 < p < 1.
 ///
 /// Newton's method on the tail. Above 0 the tail is convex, and the normal quantile, from which it starts, lies below
-/// that of every t distribution: the steps only go up, and none goes too far. (statrs inverts the incomplete beta function
-/// instead, which loses half of the digits when there are many degrees of freedom.)
+/// that of every t distribution: the steps only go up, and none goes too far. (`inverse_cdf` of statrs 0.19 is off in the
+/// fifth digit at a million degrees of freedom, and never returns at a hundred million.)
 pub(super) fn quantile(p: f64, degrees: f64) -> Option<f64> {
     let tail = p.min(1.0 - p);
     if tail.is_nan() || tail <= 0.0 {
@@ -40,7 +40,7 @@ pub(crate) fn normal_quantile(p: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// R: `qt(p, df)` to 12 digits.
+    /// `p`, degrees of freedom, and the quantile: tables of the t distribution, `qt(p, df)` in R.
     const QUANTILES: [(f64, f64, f64); 8] = [
         (0.975, 1.0, 12.706_204_736_2),
         (0.975, 2.0, 4.302_652_729_7),
