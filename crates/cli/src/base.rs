@@ -241,7 +241,7 @@ fn key_change(file: &str, key: &str, base: Option<&Value>, head: Option<&Value>)
 pub(crate) fn baseline_changes(
     path: &Path,
     base: Option<(&[u8], &Results)>,
-    head: Option<Vec<u8>>,
+    head: Option<&[u8]>,
 ) -> Vec<Change> {
     let file = path.display().to_string();
     let whole = |message: String, base: Option<&str>, head: Option<&str>| {
@@ -253,8 +253,8 @@ pub(crate) fn baseline_changes(
             message,
         }]
     };
-    let (Some((base_bytes, base)), Some(head_bytes)) = (base, &head) else {
-        return match (base, &head) {
+    let (Some((base_bytes, base)), Some(head_bytes)) = (base, head) else {
+        return match (base, head) {
             (Some(_), None) => whole(
                 format!("this change deletes the baseline {file}; it was judged by the base's"),
                 Some("present"),
@@ -263,10 +263,10 @@ pub(crate) fn baseline_changes(
             _ => Vec::new(),
         };
     };
-    if base_bytes == head_bytes.as_slice() {
+    if base_bytes == head_bytes {
         return Vec::new();
     }
-    let Ok(head) = input::results_from(head_bytes.as_slice(), &file, Keep::Scores) else {
+    let Ok(head) = input::results_from(head_bytes, &file, Keep::Scores) else {
         return whole(
             format!(
                 "this change leaves the baseline {file} unreadable; it was judged by the base's"
@@ -353,13 +353,16 @@ pub(crate) fn file_change(
     })
 }
 
+/// What [`adoption`] says the change does.
+pub(crate) const ADOPTED: &str = "added";
+
 /// The change that brings the gate itself.
 pub(crate) fn adoption(path: &Path, what: &str) -> Change {
     let file = path.display().to_string();
     Change {
         key: None,
         base: None,
-        head: Some("added".to_owned()),
+        head: Some(ADOPTED.to_owned()),
         message: format!(
             "this change brings {what} {file}, which the base does not have: it was judged by {}",
             if what == "the policy" {

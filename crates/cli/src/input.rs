@@ -134,6 +134,10 @@ fn decompress<'a>(mut bytes: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
 }
 
 #[cfg(feature = "compression")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "the build without compression has an error here"
+)]
 fn unzip<'a>(bytes: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     Ok(Box::new(flate2::read::MultiGzDecoder::new(bytes)))
 }
@@ -162,7 +166,8 @@ fn unzstd<'a>(_: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
 /// UTF-8 without its byte order mark. UTF-16, which `PowerShell` writes, is told by its mark or by its NULs.
 fn decode<'a>(mut bytes: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let (start, length) = peek(&mut bytes)?;
-    let (skip, wide): (usize, Option<fn([u8; 2]) -> u16>) = match &start[..length] {
+    type Unit = fn([u8; 2]) -> u16;
+    let (skip, wide): (usize, Option<Unit>) = match &start[..length] {
         [0xef, 0xbb, 0xbf, ..] => (3, None),
         [0xff, 0xfe, ..] => (2, Some(u16::from_le_bytes)),
         [0xfe, 0xff, ..] => (2, Some(u16::from_be_bytes)),

@@ -58,13 +58,13 @@ fn same_code(first: &Results, other: &Results) -> Result<(), ReadError> {
         ),
     ];
     for (what, one, two) in fields {
-        if let (Some(one), Some(two)) = (one, two) {
-            if one != two {
-                return Err(ReadError::new(format!(
-                    "the runs are not of the same code: their {what} differs (`{one}` and `{two}`)"
-                ))
-                .help("average runs of one commit over one dataset with one judge"));
-            }
+        if let (Some(one), Some(two)) = (one, two)
+            && one != two
+        {
+            return Err(ReadError::new(format!(
+                "the runs are not of the same code: their {what} differs (`{one}` and `{two}`)"
+            ))
+            .help("average runs of one commit over one dataset with one judge"));
         }
     }
     if first.samples().is_some() != other.samples().is_some() {
@@ -96,7 +96,7 @@ fn average_means(
 }
 
 /// What keeps results from becoming the baseline, after what was accepted with a reason is taken away.
-pub fn refusals<'a>(verdict: &'a Verdict, is_accepted: impl Fn(&str) -> bool) -> Vec<&'a Reason> {
+pub fn refusals(verdict: &Verdict, is_accepted: impl Fn(&str) -> bool) -> Vec<&Reason> {
     verdict
         .reasons
         .iter()

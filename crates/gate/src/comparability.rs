@@ -1,5 +1,6 @@
 //! Whether a difference between the two sides means anything, metric by metric.
 
+use crate::number::EPSILON;
 use crate::policy::BoundMetric;
 use crate::results::{JudgeInfo, MetricInfo, Results};
 
@@ -76,7 +77,8 @@ fn scale(
 ) {
     let shown = |range: [f64; 2]| format!("[{}, {}]", range[0], range[1]);
     if let (Some(now), Some(before)) = (now.range, before.range) {
-        if now != before {
+        let same = |(one, other): (&f64, &f64)| (one - other).abs() <= EPSILON;
+        if !now.iter().zip(&before).all(same) {
             comparison.differences.push(format!(
                 "the range of {} is {} now and was {}: another scale",
                 metric.name,

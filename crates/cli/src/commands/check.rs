@@ -185,9 +185,51 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
         .config
         .clone()
         .unwrap_or_else(|| PathBuf::from(super::CONFIG));
-    let base_text = trusted.text(&config)?;
+    let mut changes = Vec::new();
+    let (policy, source, head) = policy_of_base(args, &trusted, &config, &mut changes)?;
+    let results = input_results(&args.results)?;
+    let path = args
+        .baseline
+        .clone()
+        .or_else(|| baseline_of(&policy, Some(&config)));
+    if path.is_none() && !args.allow_missing_baseline {
+        return Err(no_baseline_named());
+    }
+    let (baseline, history) = match &path {
+        Some(path) => baseline_of_base(args, &trusted, path, &mut changes)?,
+        None => (None, None),
+    };
+    changes.extend(dataset_change(&trusted, &config, head.as_ref())?);
+    let adoption = changes
+        .iter()
+        .filter(|change| change.base.is_none() && change.key.is_none())
+        .filter(|change| change.head.as_deref() == Some(base::ADOPTED))
+        .map(|change| change.message.clone())
+        .collect();
+    let measured = baseline.as_ref().map(|(baseline, _)| baseline);
+    let base = trusted.describe(path.as_deref(), &results, measured, changes);
+    Ok(Loaded {
+        policy,
+        config: source,
+        results,
+        results_name: input::name(&args.results),
+        baseline,
+        history,
+        base: Some(base),
+        adoption,
+    })
+}
+
+/// gate.toml of the base with the evaluation of the working tree; then where it stands, and the working tree's own.
+fn policy_of_base(
+    args: &CheckArgs,
+    trusted: &Trusted,
+    config: &Path,
+    changes: &mut Vec<Change>,
+) -> Result<(Policy, Option<(String, String)>, Option<Policy>), Error> {
+    let base_text = trusted.text(config)?;
     let head_text = match config.exists() {
-        true => Some(input::text(&config)?),
+        true => Some(input::text(config)?),
         false => None,
     };
     if args.config.is_some() && base_text.is_none() && head_text.is_none() {
@@ -196,78 +238,65 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
             config.display()
         )));
     }
-    let mut changes: Vec<Change> =
-        base::policy_changes(&config, base_text.as_deref(), head_text.as_deref());
-    let mut adoption = Vec::new();
-    let head_policy = head_text
+    changes.extend(base::policy_changes(
+        config,
+        base_text.as_deref(),
+        head_text.as_deref(),
+    ));
+    let head = head_text
         .as_deref()
-        .map(|text| input::policy_from(text, &input::name(&config)))
+        .map(|text| input::policy_from(text, &input::name(config)))
         .transpose()?;
-    let (policy, config_source) = match (&base_text, head_policy.clone(), &head_text) {
-        (Some(text), head, _) => {
-            let name = trusted.name_of(&config);
-            let policy = input::policy_from(text, &name)?;
-            let policy = match head {
-                Some(head) => policy.with_evaluation_of(&head),
+    match (base_text, head_text) {
+        (Some(text), _) => {
+            let name = trusted.name_of(config);
+            let policy = input::policy_from(&text, &name)?;
+            let policy = match &head {
+                Some(head) => policy.with_evaluation_of(head),
                 None => policy,
             };
-            (policy, Some((name, text.clone())))
+            Ok((policy, Some((name, text)), head))
         }
-        (None, Some(head), Some(text)) => {
-            let change = base::adoption(&config, "the policy");
-            adoption.push(change.message.clone());
-            changes.push(change);
-            (head, Some((input::name(&config), text.clone())))
+        (None, Some(text)) => {
+            changes.push(base::adoption(config, "the policy"));
+            let policy = head.clone().unwrap_or_default();
+            Ok((policy, Some((input::name(config), text)), head))
         }
-        _ => (Policy::default(), None),
-    };
-    let results = input_results(&args.results)?;
-    let named = args
-        .baseline
-        .clone()
-        .or_else(|| baseline_of(&policy, Some(&config)));
-    let Some(path) = named else {
-        return if args.allow_missing_baseline {
-            let base = trusted.describe(None, &results, None, changes);
-            Ok(loaded(
-                args,
-                policy,
-                config_source,
-                results,
-                None,
-                None,
-                base,
-                adoption,
-            ))
-        } else {
-            Err(no_baseline_named())
-        };
-    };
-    let base_bytes = trusted.file(&path)?;
-    let head_bytes = base::in_tree(&path);
+        (None, None) => Ok((Policy::default(), None, head)),
+    }
+}
+
+/// A baseline with its name, and its history.
+type Accepted = (Option<(Results, String)>, Option<Vec<HistoryLine>>);
+
+/// Baseline and history of the base, and what the working tree makes of them.
+fn baseline_of_base(
+    args: &CheckArgs,
+    trusted: &Trusted,
+    path: &Path,
+    changes: &mut Vec<Change>,
+) -> Result<Accepted, Error> {
+    let base_bytes = trusted.file(path)?;
+    let head_bytes = base::in_tree(path);
     let baseline = base_bytes
         .as_deref()
         .map(|bytes| {
-            let name = trusted.name_of(&path);
+            let name = trusted.name_of(path);
             input::results_from(bytes, &name, Keep::Scores).map(|baseline| (baseline, name))
         })
         .transpose()?;
     match (&baseline, &head_bytes) {
-        (None, Some(_)) => {
-            let change = base::adoption(&path, "the baseline");
-            adoption.push(change.message.clone());
-            changes.push(change);
-        }
+        (None, Some(_)) => changes.push(base::adoption(path, "the baseline")),
         (None, None) if !args.allow_missing_baseline => {
-            return Err(missing_baseline(&args.results, &path));
+            return Err(missing_baseline(&args.results, path));
         }
         _ => {}
     }
     let old = base_bytes
         .as_deref()
         .zip(baseline.as_ref().map(|(baseline, _)| baseline));
-    changes.extend(base::baseline_changes(&path, old, head_bytes));
-    let history_path = base::history_path(&path);
+    changes.extend(base::baseline_changes(path, old, head_bytes.as_deref()));
+    let history_path = base::history_path(path);
     let history_bytes = trusted.file(&history_path)?;
     let history = history_bytes
         .as_deref()
@@ -283,49 +312,7 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
         base::in_tree(&history_path).as_deref(),
         "; it was judged by the base's",
     ));
-    changes.extend(dataset_change(&trusted, &config, head_policy.as_ref())?);
-    let base = trusted.describe(
-        Some(&path),
-        &results,
-        baseline.as_ref().map(|(baseline, _)| baseline),
-        changes,
-    );
-    Ok(loaded(
-        args,
-        policy,
-        config_source,
-        results,
-        baseline,
-        history,
-        base,
-        adoption,
-    ))
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the parts of one struct, gathered in two places"
-)]
-fn loaded(
-    args: &CheckArgs,
-    policy: Policy,
-    config: Option<(String, String)>,
-    results: Results,
-    baseline: Option<(Results, String)>,
-    history: Option<Vec<HistoryLine>>,
-    base: gate::verdict::Base,
-    adoption: Vec<String>,
-) -> Loaded {
-    Loaded {
-        policy,
-        config,
-        results,
-        results_name: input::name(&args.results),
-        baseline,
-        history,
-        base: Some(base),
-        adoption,
-    }
+    Ok((baseline, history))
 }
 
 /// What the change did to the dataset that its gate.toml names.

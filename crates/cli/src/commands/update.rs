@@ -132,13 +132,13 @@ fn drop_orphan(history: &mut Vec<HistoryLine>, before: Option<&Results>) {
     let accounted = history
         .iter()
         .rposition(|line| at(&line.accepted).as_deref() == Some(&stands));
-    if let Some(last) = accounted {
-        if last + 1 < history.len() {
-            console::note(
-                "warning: history.jsonl was ahead of the baseline; the line of an unfinished update is dropped",
-            );
-            history.truncate(last + 1);
-        }
+    if let Some(last) = accounted
+        && last + 1 < history.len()
+    {
+        console::note(
+            "warning: history.jsonl was ahead of the baseline; the line of an unfinished update is dropped",
+        );
+        history.truncate(last + 1);
     }
 }
 

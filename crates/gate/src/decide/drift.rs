@@ -129,15 +129,14 @@ impl Chain {
             // The baseline should be the last accepted one; a step that nobody recorded counts by its means.
             if let (Some(mean), Some(before), true) =
                 (last.mean, case.row.before, metric.aggregate.is_mean())
+                && (mean - before).abs() > SAME_MEAN
             {
-                if (mean - before).abs() > SAME_MEAN {
-                    broken = Some(format!(
-                        "the history ends at {} and the baseline is at {}: the step between them counts by its means",
-                        number::value(mean),
-                        number::value(before)
-                    ));
-                    drop += worse(metric.direction, before - mean);
-                }
+                broken = Some(format!(
+                    "the history ends at {} and the baseline is at {}: the step between them counts by its means",
+                    number::value(mean),
+                    number::value(before)
+                ));
+                drop += worse(metric.direction, before - mean);
             }
         }
         let mut merges = 0;
@@ -163,7 +162,7 @@ impl Chain {
                 when: when(line),
                 merges,
             });
-            if line.reset.iter().any(|reset| *reset == metric.name) {
+            if line.reset.contains(&metric.name) {
                 break;
             }
             let Some(previous) = lines.peek() else {
@@ -211,10 +210,10 @@ fn link(
     if differs(&line.judge_model, &previous.judge_model) {
         return Err("the judge changed".to_owned());
     }
-    if let Some(before) = before {
-        if differs(&entry.version, &before.version) {
-            return Err("the metric's version changed".to_owned());
-        }
+    if let Some(before) = before
+        && differs(&entry.version, &before.version)
+    {
+        return Err("the metric's version changed".to_owned());
     }
     let is_same_aggregate = entry.aggregate.as_deref().unwrap_or("mean") == aggregate;
     if let (Some(change), true) = (entry.change, is_same_aggregate) {
@@ -226,17 +225,14 @@ fn link(
     if differs(&line.dataset_sha256, &previous.dataset_sha256) {
         return Err("the dataset changed, and no paired change was recorded".to_owned());
     }
-    match (entry.mean, before) {
-        (_, None) => Ok(None),
-        (Some(mean), Some(before)) => Ok(before.mean.map(|before_mean| Link {
-            change: mean - before_mean,
-            stderr: entry
-                .stderr
-                .unwrap_or(0.0)
-                .hypot(before.stderr.unwrap_or(0.0)),
-        })),
-        (None, _) => Ok(None),
-    }
+    let means = entry.mean.zip(before.and_then(|before| before.mean));
+    Ok(means.map(|(now, then)| Link {
+        change: now - then,
+        stderr: f64::hypot(
+            entry.stderr.unwrap_or(0.0),
+            before.and_then(|before| before.stderr).unwrap_or(0.0),
+        ),
+    }))
 }
 
 fn when(line: &HistoryLine) -> String {

@@ -437,10 +437,10 @@ fn provenance(inputs: &Inputs<'_>) -> Provenance {
     let mut found = differences(inputs, |comparison| comparison.differences);
     if let Some(baseline) = inputs.baseline {
         let hash = |results: &Results| results.run.dataset.as_ref()?.sha256.clone();
-        if let (Some(now), Some(before)) = (hash(inputs.results), hash(baseline)) {
-            if now != before {
-                found.push("the dataset's content differs".to_owned());
-            }
+        if let (Some(now), Some(before)) = (hash(inputs.results), hash(baseline))
+            && now != before
+        {
+            found.push("the dataset's content differs".to_owned());
         }
     }
     Provenance {

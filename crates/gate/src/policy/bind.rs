@@ -11,7 +11,7 @@ use super::{
     Direction, Limit, Policy, PolicyError, Severity, SlicePolicy, aggregate_of, number, suggestion,
 };
 use crate::known;
-use crate::results::{ReadError, Results};
+use crate::results::{ReadError, Results, Samples};
 use crate::stats::Aggregate;
 
 /// The policy, applied to the names in results and baseline.
@@ -230,7 +230,7 @@ impl Binder<'_> {
                     self.entry(&mut bound, entry, &entries)?;
                 }
                 for name in &self.names {
-                    let in_results = self.measures(self.results, name);
+                    let in_results = self.results.metric_names().contains(&name.as_str());
                     if !in_results && !bound.metrics.iter().any(|metric| metric.name == *name) {
                         bound.gone.push(name.clone());
                     }
@@ -481,9 +481,9 @@ impl Binder<'_> {
     fn check_tag(&self, tag: &Spanned<String>) -> Result<(), PolicyError> {
         let sides = [Some(self.results), self.baseline];
         let samples = || sides.into_iter().flatten().filter_map(Results::samples);
-        let tags: Vec<&str> = samples().flat_map(|samples| samples.tags()).collect();
+        let tags: Vec<&str> = samples().flat_map(Samples::tags).collect();
         let known = tags.contains(&tag.get_ref().as_str());
-        if known || samples().all(|samples| samples.is_empty()) {
+        if known || samples().all(Samples::is_empty) {
             return Ok(());
         }
         let help = match tags.is_empty() {
@@ -590,10 +590,6 @@ impl Binder<'_> {
         .help(format!(
             "the default max_drop holds for metrics with range [0, 1]; give a limit or the range in gate.toml: [metrics.\"{first}\"] range = [0, 1]"
         )))
-    }
-
-    fn measures(&self, results: &Results, name: &str) -> bool {
-        results.metric_names().contains(&name)
     }
 
     fn placed<T: Copy>(&self, value: &Spanned<T>) -> Placed<T> {

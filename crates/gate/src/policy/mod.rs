@@ -126,6 +126,7 @@ impl Policy {
 
     /// Replaces the evaluation sections by another file's: the policy of a trusted base judges the evaluation of the
     /// change under test.
+    #[must_use]
     pub fn with_evaluation_of(mut self, other: &Policy) -> Policy {
         let evaluation = other.file.clone();
         self.file.dataset = evaluation.dataset;
@@ -207,15 +208,15 @@ impl Policy {
 
     fn check(&self) -> Result<(), PolicyError> {
         let file = &self.file;
-        if let Some(version) = &file.version {
-            if *version.get_ref() != 1 {
-                return Err(PolicyError::new(format!(
-                    "version {} of gate.toml is not known",
-                    version.get_ref()
-                ))
-                .at(version.span())
-                .help("this rag-gate reads version 1; a newer one may read it"));
-            }
+        if let Some(version) = &file.version
+            && *version.get_ref() != 1
+        {
+            return Err(PolicyError::new(format!(
+                "version {} of gate.toml is not known",
+                version.get_ref()
+            ))
+            .at(version.span())
+            .help("this rag-gate reads version 1; a newer one may read it"));
         }
         if let Some(id) = &file.id {
             let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
@@ -277,11 +278,11 @@ impl Policy {
                         .help("api_key_env holds the variable's name, never the key: api_key_env = \"OPENAI_API_KEY\""));
                 }
             }
-            if let Some(temperature) = &judge.temperature {
-                if !(0.0..=2.0).contains(temperature.get_ref()) {
-                    return Err(PolicyError::new("a temperature is a number from 0 to 2")
-                        .at(temperature.span()));
-                }
+            if let Some(temperature) = &judge.temperature
+                && !(0.0..=2.0).contains(temperature.get_ref())
+            {
+                return Err(PolicyError::new("a temperature is a number from 0 to 2")
+                    .at(temperature.span()));
             }
         }
         let mut names: Vec<&str> = Vec::new();
@@ -301,22 +302,22 @@ impl Policy {
         let gate = &self.file.gate;
         share("max_failed", gate.max_failed.as_ref())?;
         share("min_overlap", gate.min_overlap.as_ref())?;
-        if let Some(confidence) = &gate.confidence {
-            if !(*confidence.get_ref() > 0.5 && *confidence.get_ref() < 1.0) {
-                return Err(
-                    PolicyError::new("confidence lies between 0.5 and 1, both excluded")
-                        .at(confidence.span())
-                        .help("0.95 blocks an unchanged rerun at most once in twenty"),
-                );
-            }
+        if let Some(confidence) = &gate.confidence
+            && !(*confidence.get_ref() > 0.5 && *confidence.get_ref() < 1.0)
+        {
+            return Err(
+                PolicyError::new("confidence lies between 0.5 and 1, both excluded")
+                    .at(confidence.span())
+                    .help("0.95 blocks an unchanged rerun at most once in twenty"),
+            );
         }
-        if let Some(window) = &gate.drift_window {
-            if *window.get_ref() == 0 {
-                return Err(
-                    PolicyError::new("drift_window counts accepted baselines, from 1 up")
-                        .at(window.span()),
-                );
-            }
+        if let Some(window) = &gate.drift_window
+            && *window.get_ref() == 0
+        {
+            return Err(
+                PolicyError::new("drift_window counts accepted baselines, from 1 up")
+                    .at(window.span()),
+            );
         }
         Ok(())
     }

@@ -593,10 +593,10 @@ impl Builder {
         }
         for (metric, score) in &sample.scores {
             let at = self.column_at(usize::MAX, &metric.0, row);
-            if let (RawScore::Null, Some(column)) = (score, self.samples.metrics.get_mut(at)) {
-                if column.causes.last().is_none_or(|(at, _)| *at != code) {
-                    column.causes.push((code, Cause::Null));
-                }
+            if let (RawScore::Null, Some(column)) = (score, self.samples.metrics.get_mut(at))
+                && column.causes.last().is_none_or(|(at, _)| *at != code)
+            {
+                column.causes.push((code, Cause::Null));
             }
         }
         if self.with_reasons {
@@ -695,13 +695,12 @@ impl Builder {
     fn column_at(&mut self, position: usize, metric: &str, row: usize) -> usize {
         let metrics = &mut self.samples.metrics;
         let guess = self.expected.get(position).copied();
-        if let Some(guess) = guess {
-            if metrics
+        if let Some(guess) = guess
+            && metrics
                 .get(guess)
                 .is_some_and(|column| column.metric == metric)
-            {
-                return guess;
-            }
+        {
+            return guess;
         }
         let at = match metrics.iter().position(|column| column.metric == metric) {
             Some(at) => at,

@@ -52,6 +52,10 @@ pub struct Results {
 
 /// What a file measures.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there are two of them in a process"
+)]
 pub enum Scores {
     /// Means alone, by variant and metric; files without variants have the one key `None`.
     Means(IndexMap<Option<String>, IndexMap<String, Summary>>),
@@ -185,7 +189,9 @@ fn read_entry(
     match (key.as_str(), first) {
         (_, None) => return Err(stream.cut_off()),
         ("samples", Some(b'[')) => parts.samples = Some(read_samples(stream, keep)?),
-        ("samples", Some(b'n')) => drop(stream.value::<Unread>()?),
+        ("samples", Some(b'n')) => {
+            stream.value::<Unread>()?;
+        }
         ("samples", Some(_)) => {
             return Err(ReadError::new("`samples` is not a list")
                 .at(stream.position())
@@ -289,13 +295,13 @@ fn check_schema(schema: Option<&str>) -> Result<(), ReadError> {
 
 fn check_ranges(run: &RunInfo) -> Result<(), ReadError> {
     for (name, info) in run.metrics.iter().flatten() {
-        if let Some([low, high]) = info.range {
-            if low >= high {
-                return Err(ReadError::new(format!(
-                    "the range of `{name}` is [{low}, {high}]: the first has to be the lower"
-                ))
-                .pointer(format!("/run/metrics{}/range", error::pointer_step(name))));
-            }
+        if let Some([low, high]) = info.range
+            && low >= high
+        {
+            return Err(ReadError::new(format!(
+                "the range of `{name}` is [{low}, {high}]: the first has to be the lower"
+            ))
+            .pointer(format!("/run/metrics{}/range", error::pointer_step(name))));
         }
     }
     Ok(())
@@ -418,15 +424,16 @@ impl Results {
         match &self.scores {
             Scores::Means(means) => {
                 for (variant, metrics) in means {
-                    if let Some(mean) = metrics.get(metric).and_then(|summary| summary.mean) {
-                        if outside(mean) {
-                            let error = refuse(mean, "mean");
-                            return Err(match variant {
-                                Some(variant) => error
-                                    .pointer(format!("/variants{}", error::pointer_step(variant))),
-                                None => error,
-                            });
-                        }
+                    if let Some(mean) = metrics.get(metric).and_then(|summary| summary.mean)
+                        && outside(mean)
+                    {
+                        let error = refuse(mean, "mean");
+                        return Err(match variant {
+                            Some(variant) => {
+                                error.pointer(format!("/variants{}", error::pointer_step(variant)))
+                            }
+                            None => error,
+                        });
                     }
                 }
             }
@@ -534,17 +541,17 @@ fn check_summary(
     ];
     for (name, stated, computed) in counts {
         // A summary whose n counts nothing else states a failure that has no sample; only real counts are compared.
-        if let Some(stated) = stated {
-            if !computed.contains(&stated) {
-                return Err(contradiction(
-                    variant,
-                    metric,
-                    &format!(
-                        "states {name} = {stated}, but the samples make {}",
-                        computed[0]
-                    ),
-                ));
-            }
+        if let Some(stated) = stated
+            && !computed.contains(&stated)
+        {
+            return Err(contradiction(
+                variant,
+                metric,
+                &format!(
+                    "states {name} = {stated}, but the samples make {}",
+                    computed[0]
+                ),
+            ));
         }
     }
     Ok(())

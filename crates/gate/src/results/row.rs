@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for Row<'de> {
                         Key::Repeat => row.repeat = map.next_value()?,
                         Key::Cluster => row.cluster = map.next_value::<MaybeText<'de>>()?.0,
                         Key::InputSha256 => {
-                            row.input_sha256 = map.next_value::<MaybeText<'de>>()?.0
+                            row.input_sha256 = map.next_value::<MaybeText<'de>>()?.0;
                         }
                         Key::Tags => row.tags = map.next_value::<Entries<'de, Tag<'de>>>()?.0,
                         Key::Scores => row.scores = map.next_value::<Entries<'de, RawScore>>()?.0,

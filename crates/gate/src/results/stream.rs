@@ -1,6 +1,6 @@
 //! Reads one JSON value after the other from a stream, so that a file is never in memory as a whole.
 //!
-//! serde_json parses every value; this only knows where the next one starts. A value that ends beyond the buffer is
+//! `serde_json` parses every value; this only knows where the next one starts. A value that ends beyond the buffer is
 //! parsed again once more of the file is there. A bare `NaN`, which other tools write and JSON does not have, is replaced
 //! by a marker of the same length at the place where the parser stumbled over it.
 
@@ -139,11 +139,11 @@ impl<R: Read> Stream<R> {
         if self.end - offset < 16 && !self.exhausted {
             return self.fill();
         }
-        if error.is_syntax() {
-            if let Some(at) = self.nan_near(offset) {
-                self.buffer[at..at + 3].copy_from_slice(NAN_REPLACEMENT);
-                return Ok(());
-            }
+        if error.is_syntax()
+            && let Some(at) = self.nan_near(offset)
+        {
+            self.buffer[at..at + 3].copy_from_slice(NAN_REPLACEMENT);
+            return Ok(());
         }
         Err(self.explain(&error, offset))
     }

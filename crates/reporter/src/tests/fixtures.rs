@@ -168,6 +168,7 @@ fn row(metric: &str, variant: Option<&str>, slice: Option<&str>, status: Status)
         pairs: Some(106),
         change: Some(-0.258),
         ci: Some([-0.334, -0.182]),
+        change_stderr: None,
         p_value: Some(0.0001),
         limits: Limits {
             min: Some(0.8),
