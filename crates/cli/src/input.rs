@@ -163,10 +163,12 @@ fn unzstd<'a>(_: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     ))
 }
 
+/// Reads two bytes as one unit of UTF-16.
+type Unit = fn([u8; 2]) -> u16;
+
 /// UTF-8 without its byte order mark. UTF-16, which `PowerShell` writes, is told by its mark or by its NULs.
 fn decode<'a>(mut bytes: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let (start, length) = peek(&mut bytes)?;
-    type Unit = fn([u8; 2]) -> u16;
     let (skip, wide): (usize, Option<Unit>) = match &start[..length] {
         [0xef, 0xbb, 0xbf, ..] => (3, None),
         [0xff, 0xfe, ..] => (2, Some(u16::from_le_bytes)),

@@ -220,13 +220,16 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
     })
 }
 
-/// gate.toml of the base with the evaluation of the working tree; then where it stands, and the working tree's own.
+/// The policy that judges, text and name of its file, and the working tree's own policy.
+type Policies = (Policy, Option<(String, String)>, Option<Policy>);
+
+/// gate.toml of the base with the evaluation sections of the working tree.
 fn policy_of_base(
     args: &CheckArgs,
     trusted: &Trusted,
     config: &Path,
     changes: &mut Vec<Change>,
-) -> Result<(Policy, Option<(String, String)>, Option<Policy>), Error> {
+) -> Result<Policies, Error> {
     let base_text = trusted.text(config)?;
     let head_text = match config.exists() {
         true => Some(input::text(config)?),
