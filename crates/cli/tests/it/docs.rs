@@ -1,0 +1,1 @@
+//! The console blocks of README.md and docs/ print what they say.

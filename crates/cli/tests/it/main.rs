@@ -1,0 +1,12 @@
+//! Runs the real binary on real files.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper that fails fails its test"
+)]
+
+mod docs;
+mod drift;
+mod runs;

@@ -1,0 +1,1 @@
+//! One file a subject: what the command does.
