@@ -303,6 +303,7 @@ impl<'a> Case<'a> {
             limit: self.limits.worse,
             rule: inputs.policy.rule(),
             confidence: inputs.policy.confidence(),
+            in_slice: self.slice.is_some(),
         };
         let sides = &self.sides;
         match (&sides.now, &sides.before, &sides.variant.pairing) {
@@ -341,7 +342,7 @@ impl<'a> Case<'a> {
                 sentence::plural(count(self.tally.n), "score", "scores"),
                 self.limits.min_samples
             );
-            self.warn(findings, Code::SmallSlice, message);
+            self.warn_small(findings, message);
             return;
         }
         self.count_failures(findings);
@@ -489,7 +490,7 @@ impl<'a> Case<'a> {
             return;
         }
         if matches!(self.sides.before, Measured::Missing) {
-            if is_overall && asks {
+            if is_overall && asks && !self.sides.variant.is_new {
                 let message = format!(
                     "{} is not in the baseline: its regression is not gated yet",
                     self.subject()
@@ -539,7 +540,7 @@ impl<'a> Case<'a> {
                 sentence::plural(count(relative.pairs.unwrap_or(0)), "score is", "scores are"),
                 self.limits.min_samples
             );
-            self.warn(findings, Code::SmallSlice, message);
+            self.warn_small(findings, message);
             return;
         }
         self.regression(inputs, &relative, findings);
@@ -759,6 +760,13 @@ impl<'a> Case<'a> {
 
     pub(crate) fn warn(&mut self, findings: &mut Findings, code: Code, message: String) {
         self.warn_with(findings, code, message, None, &[]);
+    }
+
+    fn warn_small(&mut self, findings: &mut Findings, message: String) {
+        if self.limits.severity != Severity::Off {
+            findings.warn_small(self.about(Code::SmallSlice, message, None, &[]));
+            self.lower(Status::Warn);
+        }
     }
 
     fn warn_with(

@@ -1,5 +1,6 @@
 //! Looks the names of the policy up in results and baseline: which metrics are gated, by what.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -199,7 +200,7 @@ struct Binder<'a> {
     policy: &'a Policy,
     results: &'a Results,
     baseline: Option<&'a Results>,
-    /// Metrics of results and baseline, those of the results first.
+    /// Metrics of results and baseline.
     names: Vec<String>,
 }
 
@@ -604,23 +605,18 @@ impl Binder<'_> {
     }
 }
 
-/// Names of all metrics that a file measures or declares, those of the results first.
+/// Names of all metrics that a file measures or declares, sorted: the order of a file changes nothing.
 fn names_of(results: &Results, baseline: Option<&Results>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for side in [Some(results), baseline].into_iter().flatten() {
-        let declared = side
-            .run
-            .metrics
-            .iter()
-            .flatten()
-            .map(|(name, _)| name.as_str());
-        for name in side.metric_names().into_iter().chain(declared) {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
-    }
-    names
+    let names: BTreeSet<&str> = [Some(results), baseline]
+        .into_iter()
+        .flatten()
+        .flat_map(|side| {
+            let declared = side.run.metrics.iter().flatten();
+            let declared = declared.map(|(name, _)| name.as_str());
+            side.metric_names().into_iter().chain(declared)
+        })
+        .collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn wrong_way(
