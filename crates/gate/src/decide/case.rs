@@ -8,7 +8,7 @@ use crate::number::{self, EPSILON, denominator};
 use crate::policy::{
     BoundMetric, BoundSlice, Direction, Limit, Placed, Rule, Severity, SliceLimits, Worse,
 };
-use crate::results::Results;
+use crate::results::{Results, Samples};
 use crate::verdict::{Code, Limits, MetricRow, Reason, Status};
 
 use super::members::Slice;
@@ -124,6 +124,13 @@ impl<'a> Sides<'a> {
             before,
             incomparable: Vec::new(),
         };
+        let has_no_sample = |baseline: &Results| baseline.samples().is_some_and(Samples::is_empty);
+        if inputs.baseline.is_some_and(has_no_sample) {
+            sides
+                .incomparable
+                .push("the baseline has no sample".to_owned());
+            return sides;
+        }
         if let (Some(baseline), false) =
             (inputs.baseline, matches!(sides.before, Measured::Missing))
         {
@@ -489,7 +496,7 @@ impl<'a> Case<'a> {
         if inputs.baseline.is_none() || self.limits.severity == Severity::Off {
             return;
         }
-        if matches!(self.sides.before, Measured::Missing) {
+        if matches!(self.sides.before, Measured::Missing) && self.sides.incomparable.is_empty() {
             if is_overall && asks && !self.sides.variant.is_new {
                 let message = format!(
                     "{} is not in the baseline: its regression is not gated yet",
@@ -521,8 +528,14 @@ impl<'a> Case<'a> {
         }
         let Some(relative) = self.relative.clone() else {
             if is_overall {
+                let why = match &self.sides.before {
+                    Measured::Mean(_) if !self.sides.metric.aggregate.is_mean() => {
+                        "the baseline has means alone, of which it cannot be computed"
+                    }
+                    _ => "no sample is scored in both",
+                };
                 let message = format!(
-                    "{} cannot be compared with the baseline: no sample is scored in both",
+                    "{} cannot be compared with the baseline: {why}",
                     self.subject()
                 );
                 self.file(findings, Code::Incomparable, message, &[]);
@@ -846,6 +859,10 @@ fn numbers_of(relative: &Relative) -> Vec<(&'static str, f64)> {
     }
     if let Some(test) = relative.test {
         numbers.push(("p_value", test.p));
+        if let Some((adjusted, family)) = test.corrected() {
+            numbers.push(("p_adjusted", adjusted));
+            numbers.push(("family", family as f64));
+        }
     }
     if let Some(bound) = relative.bound {
         numbers.push(("upper_bound", bound));

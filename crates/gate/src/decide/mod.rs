@@ -23,7 +23,7 @@ use crate::measure::Units;
 use crate::number;
 use crate::pairing::Pairing;
 use crate::policy::{Bound, BoundMetric, OnIncomparable, Policy, Rule, Severity};
-use crate::results::Results;
+use crate::results::{Results, Samples};
 use crate::stats;
 use crate::verdict::{
     Code, MetricRow, Outcome, PolicySource, Provenance, Reason, SCHEMA, SampleCounts, Status,
@@ -229,9 +229,10 @@ fn variants_of<'a>(inputs: &Inputs<'a>) -> Vec<Variant<'a>> {
                         (Some(listed), Some(name)) => listed.contains(&name),
                         _ => true,
                     },
-                is_new: inputs
-                    .baseline
-                    .is_some_and(|baseline| !baseline.variants().contains(&name)),
+                is_new: inputs.baseline.is_some_and(|baseline| {
+                    let is_empty = baseline.samples().is_some_and(Samples::is_empty);
+                    !is_empty && !baseline.variants().contains(&name)
+                }),
                 now,
                 before,
                 pairing,

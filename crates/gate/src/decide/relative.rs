@@ -53,6 +53,17 @@ pub(crate) struct Test {
     pub(crate) decided: Decided,
 }
 
+impl Test {
+    /// The corrected p-value and the number of limits it is corrected for.
+    pub(crate) fn corrected(&self) -> Option<(f64, usize)> {
+        match self.decided {
+            Decided::Permutation { adjusted, family }
+            | Decided::CorrectedInterval { adjusted, family } => Some((adjusted, family)),
+            Decided::Interval { .. } | Decided::Point => None,
+        }
+    }
+}
+
 /// What decides whether a drop is significant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Decided {
@@ -321,7 +332,13 @@ impl Relative {
     /// About how many samples would decide whether the drop is real.
     pub(crate) fn samples_needed(&self) -> Option<u64> {
         let pairs = usize::try_from(self.pairs?).ok()?;
-        samples_needed(pairs, self.drop, self.stderr?, self.confidence)
+        // Holm asks most of the smallest p-value of a family.
+        let family = self
+            .test
+            .and_then(|test| test.corrected())
+            .map_or(1, |(_, family)| family);
+        let confidence = 1.0 - (1.0 - self.confidence) / family.max(1) as f64;
+        samples_needed(pairs, self.drop, self.stderr?, confidence)
     }
 
     /// About how many samples would show that the drop is within the limit.

@@ -125,6 +125,9 @@ pub struct SliceLimits {
     pub worse: Worse,
 }
 
+/// The range for which the default limits hold.
+const UNIT: Option<[f64; 2]> = Some([0.0, 1.0]);
+
 /// An entry of `[metrics]`, as far as it decides which names it means.
 struct Entry<'a> {
     name: &'a Spanned<String>,
@@ -353,7 +356,9 @@ impl Binder<'_> {
                     .or_else(|| before?.range),
             ),
         };
-        let is_unit = range == Some([0.0, 1.0]);
+        // Results on another scale than the baseline's are incomparable; they must not switch the limit off.
+        let was_unit = section.range.is_none() && before.and_then(|info| info.range) == UNIT;
+        let is_unit = range == UNIT || was_unit;
         let default = |limit: Option<&Spanned<Limit>>| {
             limit
                 .map(|limit| self.placed_limit(limit))
