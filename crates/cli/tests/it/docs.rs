@@ -5,7 +5,8 @@
 //! really printed, and has to be equal to itself. `SNAPSHOTS=overwrite` accepts the new output.
 //!
 //! - In a `console` block, `$ ` begins a command for `sh`, `> ` continues it, and what follows is the output of both
-//!   streams. A command that fails has to be followed by `$ echo $?`: a page never hides an exit code.
+//!   streams. Commands that fail have to be followed by `$ echo $?`, once for a row that fails alike: a page
+//!   hides no exit code.
 //! - `<!-- file: PATH -->` before a block writes the block into the file, `<!-- folder: PATH -->` changes the folder.
 #![cfg(unix)]
 
@@ -65,8 +66,8 @@ struct Page {
     current: PathBuf,
     /// How the last command ended.
     status: i32,
-    /// True until `echo $?` shows a status that is not 0.
-    hidden: bool,
+    /// A status that is not 0 and that no `echo $?` has shown yet.
+    hidden: Option<i32>,
 }
 
 impl Page {
@@ -79,7 +80,7 @@ impl Page {
             current: folder.path().to_owned(),
             folder,
             status: 0,
-            hidden: false,
+            hidden: None,
         }
     }
 
@@ -113,7 +114,10 @@ impl Page {
                 result.push_str("```\n");
             }
         }
-        assert!(!self.hidden, "{name} ends with a failure that it hides");
+        assert_eq!(
+            self.hidden, None,
+            "{name} ends with a failure that it hides"
+        );
         result
     }
 
@@ -135,14 +139,21 @@ impl Page {
                 result.push('\n');
                 lines.next();
             }
-            let shows_status = command.contains("$?");
-            assert!(
-                shows_status || !self.hidden,
-                "{name}: a command before `{command}` fails, and no `echo $?` shows it"
-            );
+            let before = self.hidden;
             let output = self.command(&command);
             result.push_str(&output);
-            self.hidden = self.status != 0;
+            self.hidden = match (command.contains("$?"), before, self.status) {
+                (true, _, _) => None,
+                (false, Some(before), status) => {
+                    assert_eq!(
+                        status, before,
+                        "{name}: no `echo $?` between `{command}` and the one before"
+                    );
+                    Some(status)
+                }
+                (false, None, 0) => None,
+                (false, None, status) => Some(status),
+            };
         }
     }
 

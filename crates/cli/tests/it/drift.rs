@@ -40,7 +40,10 @@ fn pages() -> Vec<String> {
     let mut pages = vec!["README.md".to_owned(), "ARCHITECTURE.md".to_owned()];
     for entry in fs::read_dir(root().join("docs")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        if Path::new(&name).extension().is_some_and(|extension| extension == "md") {
+        if Path::new(&name)
+            .extension()
+            .is_some_and(|extension| extension == "md")
+        {
             pages.push(format!("docs/{name}"));
         }
     }
@@ -72,7 +75,10 @@ fn the_files_of_this_repository_are_valid_by_their_schemas() {
     for folder in ["fixtures/aragog", "fixtures/mtrag"] {
         for entry in fs::read_dir(root().join(folder)).unwrap() {
             let path = entry.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == "json") {
+            if path
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
                 files.push(("results", path));
             }
         }
@@ -138,7 +144,10 @@ fn assert_valid(schema: &str, document: &Value, what: &str) {
         .iter_errors(document)
         .map(|error| format!("{error} at {}", error.instance_path()))
         .collect();
-    assert!(errors.is_empty(), "{what} by schemas/{schema}.json: {errors:#?}");
+    assert!(
+        errors.is_empty(),
+        "{what} by schemas/{schema}.json: {errors:#?}"
+    );
 }
 
 /// The codes of the enum in the one file that makes them, and 130, which the shell reports.
@@ -151,7 +160,14 @@ fn exit_codes() -> BTreeSet<u8> {
         .0;
     let mut codes: BTreeSet<u8> = body
         .lines()
-        .filter_map(|line| line.trim().strip_suffix(',')?.split_once(" = ")?.1.parse().ok())
+        .filter_map(|line| {
+            line.trim()
+                .strip_suffix(',')?
+                .split_once(" = ")?
+                .1
+                .parse()
+                .ok()
+        })
         .collect();
     codes.insert(130);
     codes
@@ -179,7 +195,9 @@ fn exit_codes_are_the_same_in_code_help_and_docs() {
         let text = text(page);
         let rows: Vec<&str> = text
             .lines()
-            .filter(|line| line.starts_with("| ") && line[2..].starts_with(|c: char| c.is_ascii_digit()))
+            .filter(|line| {
+                line.starts_with("| ") && line[2..].starts_with(|c: char| c.is_ascii_digit())
+            })
             .collect();
         assert_eq!(rows.len(), help.len(), "{page}: {rows:#?}");
         for ((code, meaning), row) in help.iter().zip(rows) {
@@ -222,12 +240,19 @@ fn assert_row(page: &str, section: &str, key: &str, property: &Value) {
     let found: Vec<&str> = page
         .split("\n## ")
         .flat_map(|part| part.split("\n### "))
-        .filter(|part| part.lines().next().is_some_and(|title| title.contains(section)))
+        .filter(|part| {
+            part.lines()
+                .next()
+                .is_some_and(|title| title.contains(section))
+        })
         .flat_map(str::lines)
         .filter(|line| line.starts_with(&format!("| `{key}` |")))
         .collect();
     let [row] = found[..] else {
-        panic!("docs/gate-toml.md: `{key}` has {} rows below `{section}`", found.len());
+        panic!(
+            "docs/gate-toml.md: `{key}` has {} rows below `{section}`",
+            found.len()
+        );
     };
     let description = property["description"].as_str().unwrap_or_default();
     if let Some((_, default)) = description.split_once("Default ") {
@@ -251,7 +276,9 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
 fn reference(property: &Value) -> Option<&str> {
     match property {
         Value::Object(entries) => entries.iter().find_map(|(key, value)| match value {
-            Value::String(target) if key == "$ref" => target.ends_with("Section").then_some(target.as_str()),
+            Value::String(target) if key == "$ref" => {
+                target.ends_with("Section").then_some(target.as_str())
+            }
             _ => reference(value),
         }),
         Value::Array(items) => items.iter().find_map(reference),
@@ -292,7 +319,10 @@ fn every_field_of_the_verdict_is_in_the_docs() {
     let page = text("docs/verdict.md");
     let named: BTreeSet<&str> = spans(&page).collect();
     let definitions = schema["$defs"].as_object().unwrap().values();
-    for part in definitions.chain([&schema]).filter(|part| part["properties"].is_object()) {
+    for part in definitions
+        .chain([&schema])
+        .filter(|part| part["properties"].is_object())
+    {
         for (name, _) in properties(part) {
             assert!(named.contains(name), "docs/verdict.md lacks `{name}`");
         }
@@ -306,7 +336,8 @@ fn every_field_of_the_results_is_in_the_docs() {
     let definitions = schema["$defs"].as_object().unwrap().values();
     for part in definitions.filter(|part| part["properties"].is_object()) {
         for (name, _) in properties(part) {
-            let is_named = page.contains(&format!("\"{name}\"")) || page.contains(&format!("`{name}`"));
+            let is_named =
+                page.contains(&format!("\"{name}\"")) || page.contains(&format!("`{name}`"));
             assert!(is_named, "docs/results.md lacks `{name}`");
         }
     }
@@ -337,7 +368,10 @@ fn every_file_that_decides_is_in_the_map_of_architecture() {
                 true => format!("crates/{krate}/src/{name}/"),
                 false => format!("crates/{krate}/src/{name}"),
             };
-            assert!(page.contains(&format!("`{path}`")), "ARCHITECTURE.md lacks {path}");
+            assert!(
+                page.contains(&format!("`{path}`")),
+                "ARCHITECTURE.md lacks {path}"
+            );
         }
     }
 }
@@ -347,7 +381,11 @@ fn every_link_between_pages_leads_somewhere() {
     for page in pages() {
         let folder = root().join(&page).parent().unwrap().to_owned();
         let text = text(&page);
-        for target in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+        for target in text
+            .split("](")
+            .skip(1)
+            .map(|rest| rest.split(')').next().unwrap())
+        {
             let file = target.split('#').next().unwrap();
             if target.contains("://") || file.is_empty() {
                 continue;
@@ -361,8 +399,14 @@ fn every_link_between_pages_leads_somewhere() {
 fn every_page_is_in_the_table_of_contents() {
     let summary = text("docs/SUMMARY.md");
     for page in pages() {
-        if let Some(name) = page.strip_prefix("docs/").filter(|name| *name != "SUMMARY.md") {
-            assert!(summary.contains(&format!("]({name})")), "docs/SUMMARY.md lacks {name}");
+        if let Some(name) = page
+            .strip_prefix("docs/")
+            .filter(|name| *name != "SUMMARY.md")
+        {
+            assert!(
+                summary.contains(&format!("]({name})")),
+                "docs/SUMMARY.md lacks {name}"
+            );
         }
     }
 }
@@ -377,13 +421,22 @@ fn the_readme_has_the_test_command_of_ci() {
 #[test]
 fn crates_depend_on_each_other_one_way() {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .current_dir(root())
         .output()
         .unwrap();
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
-    let names: BTreeSet<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    let names: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
     for package in packages {
         let of = package["name"].as_str().unwrap();
         let allowed: &[&str] = match of {
@@ -417,13 +470,21 @@ fn no_renderer_computes() {
                 continue;
             }
             // Lengths in columns are counted, scores are not: what is an f64 meets no operator.
-            let is_number = ["f64", ".now", ".before", ".change", ".ci", ".p_value", "numbers"]
-                .iter()
-                .any(|word| code.contains(word));
-            let computes = [" + ", " - ", " * ", " / ", " += ", " -= ", ".abs()", ".sqrt()", ".round()"]
-                .iter()
-                .any(|operator| without_strings(code).contains(operator));
-            assert!(!(is_number && computes), "{path}:{} computes: {code}", at + 1);
+            let is_number = [
+                "f64", ".now", ".before", ".change", ".ci", ".p_value", "numbers",
+            ]
+            .iter()
+            .any(|word| code.contains(word));
+            let computes = [
+                " + ", " - ", " * ", " / ", " += ", " -= ", ".abs()", ".sqrt()", ".round()",
+            ]
+            .iter()
+            .any(|operator| without_strings(code).contains(operator));
+            assert!(
+                !(is_number && computes),
+                "{path}:{} computes: {code}",
+                at + 1
+            );
         }
     }
 }
