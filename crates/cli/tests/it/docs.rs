@@ -44,7 +44,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
         .nth(2)
-        .unwrap()
+        .expect("a crate lies two folders below the root")
         .to_owned()
 }
 
@@ -106,10 +106,10 @@ impl Page {
                 if info == "console" {
                     self.block(&content, name, &mut result);
                 } else {
-                    content.iter().for_each(|line| {
+                    for line in content {
                         result.push_str(line);
                         result.push('\n');
-                    });
+                    }
                 }
                 result.push_str("```\n");
             }
@@ -143,7 +143,6 @@ impl Page {
             let output = self.command(&command);
             result.push_str(&output);
             self.hidden = match (command.contains("$?"), before, self.status) {
-                (true, _, _) => None,
                 (false, Some(before), status) => {
                     assert_eq!(
                         status, before,
@@ -151,7 +150,7 @@ impl Page {
                     );
                     Some(status)
                 }
-                (false, None, 0) => None,
+                (true, _, _) | (false, None, 0) => None,
                 (false, None, status) => Some(status),
             };
         }
