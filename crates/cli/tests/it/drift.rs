@@ -379,20 +379,78 @@ fn every_file_that_decides_is_in_the_map_of_architecture() {
 #[test]
 fn every_link_between_pages_leads_somewhere() {
     for page in pages() {
-        let folder = root().join(&page).parent().unwrap().to_owned();
+        let path = root().join(&page);
         let text = text(&page);
         for target in text
             .split("](")
             .skip(1)
-            .map(|rest| rest.split(')').next().unwrap())
+            .filter_map(|rest| rest.split(')').next())
+            .filter(|target| !target.contains("://"))
         {
-            let file = target.split('#').next().unwrap();
-            if target.contains("://") || file.is_empty() {
-                continue;
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let linked = match file {
+                "" => path.clone(),
+                file => path.with_file_name(file),
+            };
+            assert!(linked.exists(), "{page} links to {target}");
+            if !anchor.is_empty() {
+                let content = fs::read_to_string(linked).unwrap();
+                let found = headings(&content).any(|title| slug(title) == anchor);
+                assert!(found, "{page} links to {target}");
             }
-            assert!(folder.join(file).exists(), "{page} links to {target}");
         }
     }
+}
+
+fn headings(page: &str) -> impl Iterator<Item = &str> {
+    page.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim())
+}
+
+/// The anchor that a forge makes of a heading.
+fn slug(title: &str) -> String {
+    title
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+#[test]
+fn the_docs_list_the_metrics_that_are_known_by_name() {
+    let source = text("crates/gate/src/known.rs");
+    let (_, list) = source.split_once("KNOWN: &[Known] = &[").unwrap();
+    let (list, _) = list.split_once("];").unwrap();
+    let page = text("docs/gate-toml.md");
+    let mut known = 0;
+    for line in list.lines().map(str::trim) {
+        let Some((kind, name)) = line
+            .strip_suffix("\"),")
+            .and_then(|line| line.split_once("(\""))
+        else {
+            continue;
+        };
+        let row = match kind {
+            "judged" | "formula" => "| 0 to 1 | higher |",
+            "judged_lower" => "| 0 to 1 | lower |",
+            "cost" => "| open | lower |",
+            other => panic!("{other} has no row in docs/gate-toml.md"),
+        };
+        let row = page.lines().find(|line| line.starts_with(row)).unwrap();
+        assert!(
+            spans(row).any(|span| span == name),
+            "`{name}` is not in {row}"
+        );
+        known += 1;
+    }
+    let listed: usize = page
+        .lines()
+        .filter(|line| line.starts_with("| 0 to 1 |") || line.starts_with("| open |"))
+        .map(|line| spans(line).count())
+        .sum();
+    assert_eq!(listed, known);
 }
 
 #[test]
