@@ -93,8 +93,10 @@ fn scale(
         (before.range, results, "the results'"),
     ];
     for (range, other, whose) in sides {
-        let (Some([low, high]), Some([lowest, highest])) = (range, other.extremes(&metric.name))
-        else {
+        let Some([low, high]) = range else {
+            continue;
+        };
+        let Some([lowest, highest]) = other.extremes(&metric.name) else {
             continue;
         };
         if lowest < low || highest > high {

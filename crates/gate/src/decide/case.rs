@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::comparability::Comparison;
 use crate::measure::{Measured, Tally};
 use crate::number::{self, EPSILON, denominator};
 use crate::policy::{
@@ -100,6 +101,7 @@ impl<'a> Sides<'a> {
         inputs: &Inputs<'a>,
         metric: &'a BoundMetric,
         variant: &'a Variant<'a>,
+        comparison: &Comparison,
     ) -> Self {
         let now = Measured::of(
             inputs.results,
@@ -125,14 +127,18 @@ impl<'a> Sides<'a> {
         if let (Some(baseline), false) =
             (inputs.baseline, matches!(sides.before, Measured::Missing))
         {
-            sides.incomparable = sides.compare(inputs, baseline);
+            sides.incomparable = sides.compare(inputs, baseline, comparison);
         }
         sides
     }
 
-    fn compare(&self, inputs: &Inputs<'_>, baseline: &Results) -> Vec<String> {
-        let mut found =
-            crate::comparability::compare(self.metric, inputs.results, baseline).differences;
+    fn compare(
+        &self,
+        inputs: &Inputs<'_>,
+        baseline: &Results,
+        comparison: &Comparison,
+    ) -> Vec<String> {
+        let mut found = comparison.differences.clone();
         found.extend(self.rewritten(inputs.results, baseline));
         found.extend(self.too_little_overlap(inputs));
         found
@@ -173,9 +179,7 @@ impl<'a> Sides<'a> {
                     return Some("the baseline has no score".to_owned());
                 }
                 let applicable = tally.n + tally.failed;
-                let pairs =
-                    Pairs::gather(self.variant, pairing, now, before, None, Unscored::Leave);
-                let common = pairs.units.len() as u64;
+                let common = pairing.commonly_scored(&now.scores, &before.scores);
                 let is_subset = inputs.results.run.subset.is_some()
                     && pairing.added == 0
                     && common >= self.metric.min_samples;
@@ -225,6 +229,7 @@ impl<'a> Case<'a> {
                     metric.aggregate,
                     &sides.now,
                     slice.as_ref().map(|slice| &*slice.now),
+                    &tally,
                 ),
                 n: (exists && counted).then_some(tally.n),
                 failed: (exists && counted).then_some(tally.failed),
@@ -233,6 +238,7 @@ impl<'a> Case<'a> {
                     metric.aggregate,
                     &sides.before,
                     slice.as_ref().map(|slice| &*slice.before),
+                    &tally_before,
                 ),
                 before_n: (counted_before && tally_before.n > 0).then_some(tally_before.n),
                 pairs: None,

@@ -13,8 +13,9 @@ mod sentence;
 
 use std::rc::Rc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
+use crate::comparability::Comparison;
 use crate::history::HistoryLine;
 use crate::measure::Units;
 use crate::number;
@@ -117,12 +118,13 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
     let variants = variants_of(&inputs);
     let mut findings = Findings::default();
     about_the_run(&inputs, &variants, &mut findings);
-    let mut cases = cases_of(&inputs, &variants, &mut findings);
+    let comparisons = comparisons(&inputs);
+    let mut cases = cases_of(&inputs, &variants, &comparisons, &mut findings);
     correct_as_a_family(&mut cases);
     for case in &mut cases {
         case.judge(&inputs, &mut findings);
     }
-    about_names(&inputs, &variants, &mut findings);
+    about_names(&inputs, &variants, &comparisons, &mut findings);
     let outcome = match (findings.blocked, findings.undecided) {
         (true, _) => Outcome::Block,
         (false, true) => Outcome::Undecided,
@@ -153,7 +155,7 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
             seed: stats::SEED,
             draws: stats::DRAWS,
         },
-        provenance: provenance(&inputs),
+        provenance: provenance(&inputs, &comparisons),
     }
 }
 
@@ -201,6 +203,7 @@ fn variants_of<'a>(inputs: &Inputs<'a>) -> Vec<Variant<'a>> {
 fn cases_of<'a>(
     inputs: &Inputs<'a>,
     variants: &'a [Variant<'a>],
+    comparisons: &[Comparison],
     findings: &mut Findings,
 ) -> Vec<Case<'a>> {
     let expected: Vec<&Variant<'_>> = variants.iter().filter(|variant| variant.expected).collect();
@@ -209,8 +212,10 @@ fn cases_of<'a>(
         .bound
         .metrics
         .iter()
-        .map(|metric| {
-            let of = |variant: &&'a Variant<'a>| Rc::new(Sides::of(inputs, metric, variant));
+        .zip(comparisons)
+        .map(|(metric, comparison)| {
+            let of =
+                |variant: &&'a Variant<'a>| Rc::new(Sides::of(inputs, metric, variant, comparison));
             expected.iter().map(of).collect()
         })
         .collect();
@@ -253,18 +258,11 @@ fn cases_of<'a>(
 /// Slices stand below the row of their metric.
 fn in_reading_order(cases: Vec<Case<'_>>) -> Vec<MetricRow> {
     let mut rows: Vec<MetricRow> = cases.into_iter().map(|case| case.row).collect();
-    let mut order: Vec<(String, Option<String>)> = Vec::new();
-    for row in &rows {
-        let key = (row.metric.clone(), row.variant.clone());
-        if !order.contains(&key) {
-            order.push(key);
-        }
-    }
-    rows.sort_by_key(|row| {
-        order
-            .iter()
-            .position(|(metric, variant)| *metric == row.metric && *variant == row.variant)
-    });
+    let order: IndexSet<(String, Option<String>)> = rows
+        .iter()
+        .map(|row| (row.metric.clone(), row.variant.clone()))
+        .collect();
+    rows.sort_by_cached_key(|row| order.get_index_of(&(row.metric.clone(), row.variant.clone())));
     rows
 }
 
@@ -350,7 +348,12 @@ fn about_the_run(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut F
 }
 
 /// What concerns names: assumed directions, metrics and variants that are gone, provenance that one side lacks.
-fn about_names(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut Findings) {
+fn about_names(
+    inputs: &Inputs<'_>,
+    variants: &[Variant<'_>],
+    comparisons: &[Comparison],
+    findings: &mut Findings,
+) {
     for metric in &inputs.bound.assumed {
         let message = format!(
             "nobody says which way {metric} is better: higher is assumed; set `direction` under [metrics.{metric}]"
@@ -377,31 +380,28 @@ fn about_names(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut Fin
             findings.warn(gone);
         }
     }
-    let unknown = differences(inputs, |comparison| comparison.unknown);
+    let unknown = each_once(comparisons.iter().map(|comparison| &comparison.unknown));
     if !unknown.is_empty() {
         let message = format!("taken as comparable, though {}", sentence::list(&unknown));
         findings.warn(reason(Code::UnknownProvenance, message));
     }
 }
 
-/// One kind of finding of the comparison, over all gated metrics, each said once.
-fn differences(
-    inputs: &Inputs<'_>,
-    pick: impl Fn(crate::comparability::Comparison) -> Vec<String>,
-) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let Some(baseline) = inputs.baseline else {
-        return found;
+/// The two sides of each gated metric, compared.
+fn comparisons(inputs: &Inputs<'_>) -> Vec<Comparison> {
+    let compare = |metric: &BoundMetric| match inputs.baseline {
+        Some(baseline) => crate::comparability::compare(metric, inputs.results, baseline),
+        None => Comparison::default(),
     };
-    for metric in &inputs.bound.metrics {
-        for difference in pick(crate::comparability::compare(
-            metric,
-            inputs.results,
-            baseline,
-        )) {
-            if !found.contains(&difference) {
-                found.push(difference);
-            }
+    inputs.bound.metrics.iter().map(compare).collect()
+}
+
+/// One kind of finding over all metrics, each said once.
+fn each_once<'a>(findings: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for finding in findings.flatten() {
+        if !found.contains(finding) {
+            found.push(finding.clone());
         }
     }
     found
@@ -423,7 +423,7 @@ fn sample_counts(variants: &[Variant<'_>]) -> Option<SampleCounts> {
     paired.then_some(counts)
 }
 
-fn provenance(inputs: &Inputs<'_>) -> Provenance {
+fn provenance(inputs: &Inputs<'_>, comparisons: &[Comparison]) -> Provenance {
     let value = |results: &Results| {
         let mut entries = serde_json::Map::new();
         if let Ok(run) = serde_json::to_value(&results.run) {
@@ -434,7 +434,7 @@ fn provenance(inputs: &Inputs<'_>) -> Provenance {
         }
         serde_json::Value::Object(entries)
     };
-    let mut found = differences(inputs, |comparison| comparison.differences);
+    let mut found = each_once(comparisons.iter().map(|comparison| &comparison.differences));
     if let Some(baseline) = inputs.baseline {
         let hash = |results: &Results| results.run.dataset.as_ref()?.sha256.clone();
         if let (Some(now), Some(before)) = (hash(inputs.results), hash(baseline))

@@ -1,6 +1,6 @@
 //! The change against the baseline over the commonly scored samples, and whether it is more than noise.
 
-use crate::measure::{Measured, SampleScores};
+use crate::measure::{Measured, SampleScores, Tally};
 use crate::number::EPSILON;
 use crate::pairing::Pairing;
 use crate::policy::Placed;
@@ -434,10 +434,12 @@ pub(crate) fn aggregate_of(
     aggregate: Aggregate,
     measured: &Measured<'_>,
     members: Option<&[u32]>,
+    tally: &Tally,
 ) -> Option<f64> {
     match measured {
         Measured::Missing => None,
-        Measured::Mean(summary) => summary.mean.filter(|_| aggregate.is_mean()),
+        _ if aggregate.is_mean() => tally.mean,
+        Measured::Mean(_) => None,
         Measured::Samples(scores) => {
             let mut values: Vec<f64> = match members {
                 Some(members) => members

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::error::{ReadError, pointer_step};
-use super::row::{RawScore, Row, Tag};
+use super::row::{Name, RawScore, Row, Tag};
 use super::summary::no_number;
 
 /// A code for "none" in a column of interned names.
@@ -512,12 +512,12 @@ impl Builder {
                 .samples
                 .tags
                 .iter()
-                .position(|known| known.tag == tag.0)
+                .position(|known| tag.is(&known.tag))
             {
                 Some(at) => at,
                 None => {
                     self.samples.tags.push(TagColumn {
-                        tag: tag.0.clone().into_owned(),
+                        tag: tag.text().into_owned(),
                         column: Column::default(),
                         lists: Vec::new(),
                     });
@@ -552,7 +552,7 @@ impl Builder {
 
     fn push_scores(&mut self, row: usize, code: u32, sample: &Row<'_>) -> Result<(), ReadError> {
         for (position, (metric, score)) in sample.scores.iter().enumerate() {
-            let at = self.column_at(position, &metric.0, row);
+            let at = self.column_at(position, metric, row);
             let Some(column) = self.samples.metrics.get_mut(at) else {
                 continue;
             };
@@ -564,13 +564,13 @@ impl Builder {
                     column.causes.push((code, Cause::NotANumber));
                 }
                 RawScore::Wrong(what) => {
-                    return Err(no_number(&metric.0, what)
-                        .pointer(format!("/scores{}", pointer_step(&metric.0))));
+                    return Err(no_number(&metric.text(), what)
+                        .pointer(format!("/scores{}", pointer_step(&metric.text()))));
                 }
             }
         }
         for (metric, why) in &sample.not_applicable {
-            let at = self.column_at(usize::MAX, &metric.0, row);
+            let at = self.column_at(usize::MAX, metric, row);
             if let Some(column) = self.samples.metrics.get_mut(at) {
                 let why = why.0.as_deref().unwrap_or("");
                 let cause = Cause::NotApplicable(column.texts.code(why));
@@ -578,7 +578,7 @@ impl Builder {
             }
         }
         for (metric, failure) in &sample.failures {
-            let at = self.column_at(usize::MAX, &metric.0, row);
+            let at = self.column_at(usize::MAX, metric, row);
             if let Some(column) = self.samples.metrics.get_mut(at) {
                 let kind = failure.kind.as_deref().unwrap_or("missing");
                 let cause = Cause::Failed {
@@ -592,7 +592,7 @@ impl Builder {
             }
         }
         for (metric, score) in &sample.scores {
-            let at = self.column_at(usize::MAX, &metric.0, row);
+            let at = self.column_at(usize::MAX, metric, row);
             if let (RawScore::Null, Some(column)) = (score, self.samples.metrics.get_mut(at))
                 && column.causes.last().is_none_or(|(at, _)| *at != code)
             {
@@ -601,7 +601,7 @@ impl Builder {
         }
         if self.with_reasons {
             for (metric, reason) in &sample.reasons {
-                let at = self.column_at(usize::MAX, &metric.0, row);
+                let at = self.column_at(usize::MAX, metric, row);
                 if let (Some(reason), Some(column)) = (&reason.0, self.samples.metrics.get_mut(at))
                 {
                     let start = column.reason_text.len();
@@ -647,7 +647,7 @@ impl Builder {
                     Tag::Many(values)
                 }
             };
-            sample.tags.push((text(tag), value));
+            sample.tags.push((Name::of(tag), value));
         }
         for column in first.metrics() {
             let name = column.metric();
@@ -661,26 +661,26 @@ impl Builder {
                     .filter(|score| score.is_finite())
             });
             if let Some(mean) = crate::stats::mean(numbers) {
-                sample.scores.push((text(name), RawScore::Number(mean)));
+                sample.scores.push((Name::of(name), RawScore::Number(mean)));
                 continue;
             }
             if head.rows(unit).all(|row| column.is_absent(row)) {
                 continue;
             }
-            sample.scores.push((text(name), RawScore::Null));
+            sample.scores.push((Name::of(name), RawScore::Null));
             let failure = scores
                 .clone()
                 .find_map(|(units, column)| units.failure(column, unit));
             match failure {
                 Some((kind, message)) => sample.failures.push((
-                    text(name),
+                    Name::of(name),
                     super::row::RawFailure {
                         kind: Some(Cow::Owned(kind.to_owned())),
                         message: message.map(|message| Cow::Owned(message.to_owned())),
                     },
                 )),
                 None => sample.not_applicable.push((
-                    text(name),
+                    Name::of(name),
                     super::row::Note(match column.score(row) {
                         Score::NotApplicable(why) => why.map(|why| Cow::Owned(why.to_owned())),
                         Score::Number(_) | Score::Failed { .. } => None,
@@ -692,21 +692,21 @@ impl Builder {
     }
 
     /// Index of a metric's column, which is made on first sight.
-    fn column_at(&mut self, position: usize, metric: &str, row: usize) -> usize {
+    fn column_at(&mut self, position: usize, metric: &Name<'_>, row: usize) -> usize {
         let metrics = &mut self.samples.metrics;
         let guess = self.expected.get(position).copied();
         if let Some(guess) = guess
             && metrics
                 .get(guess)
-                .is_some_and(|column| column.metric == metric)
+                .is_some_and(|column| metric.is(&column.metric))
         {
             return guess;
         }
-        let at = match metrics.iter().position(|column| column.metric == metric) {
+        let at = match metrics.iter().position(|column| metric.is(&column.metric)) {
             Some(at) => at,
             None => {
                 metrics.push(ScoreColumn {
-                    metric: metric.to_owned(),
+                    metric: metric.text().into_owned(),
                     values: vec![f64::NAN; row],
                     causes: Vec::new(),
                     texts: Interner::default(),

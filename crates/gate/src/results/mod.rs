@@ -253,7 +253,7 @@ fn read_samples(stream: &mut Stream<impl Read>, keep: Keep) -> Result<Samples, R
             }
         }
         stream
-            .row(|row| builder.push(&row))
+            .row(|row| builder.push(row))
             .map_err(|error| match error.pointer {
                 None => error.pointer(format!("/samples/{index}")),
                 Some(_) => error,

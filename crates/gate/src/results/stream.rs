@@ -6,10 +6,10 @@
 
 use std::io::Read;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
 
 use super::error::ReadError;
-use super::row::Row;
+use super::row::{Row, RowSeed};
 
 /// What a bare `NaN` becomes: a string of one DEL character, three bytes like the token.
 pub(super) const NAN_MARKER: &str = "\u{7f}";
@@ -96,24 +96,24 @@ impl<R: Read> Stream<R> {
     /// The next value as a sample, handed to `take` while it still borrows the buffer.
     pub(super) fn row<O>(
         &mut self,
-        mut take: impl FnMut(Row<'_>) -> Result<O, ReadError>,
+        mut take: impl FnMut(&Row<'_>) -> Result<O, ReadError>,
     ) -> Result<O, ReadError> {
         loop {
             let input = &self.buffer[self.start..self.end];
-            let mut values = serde_json::Deserializer::from_slice(input).into_iter::<Row<'_>>();
-            let outcome = match values.next() {
-                Some(Ok(row)) => Ok((take(row), values.byte_offset())),
-                Some(Err(error)) => Err(Some(error)),
-                None => Err(None),
+            let mut row = Row::default();
+            let mut parser = serde_json::Deserializer::from_slice(input);
+            let outcome = match RowSeed(&mut row).deserialize(&mut parser) {
+                Ok(()) => Ok((take(&row), parser.into_iter::<IgnoredAny>().byte_offset())),
+                Err(error) => Err(error),
             };
-            drop(values);
+            drop(row);
             match outcome {
                 Ok((Ok(output), used)) => {
                     self.start += used;
                     return Ok(output);
                 }
                 Ok((Err(error), _)) => return Err(error.at(self.position())),
-                Err(error) => self.recover(error)?,
+                Err(error) => self.recover(Some(error))?,
             }
         }
     }
