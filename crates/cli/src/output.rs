@@ -35,6 +35,43 @@ impl FromStr for Output {
     }
 }
 
+/// Refuses outputs that would overwrite an input or each other.
+pub(crate) fn check<'a>(
+    outputs: &[Output],
+    inputs: impl Iterator<Item = &'a Path>,
+) -> Result<(), Error> {
+    let same = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let inputs: Vec<PathBuf> = inputs.filter(|path| path.is_file()).map(same).collect();
+    let mut taken: Vec<Option<PathBuf>> = Vec::new();
+    for output in outputs {
+        let target = output.path.as_deref().map(same);
+        let name = output.path.as_deref().map_or_else(
+            || "standard output".to_owned(),
+            |path| path.display().to_string(),
+        );
+        if target
+            .as_ref()
+            .is_some_and(|target| inputs.contains(target))
+        {
+            return Err(Error::usage(format!(
+                "--output would overwrite the input {name}"
+            )));
+        }
+        // Annotations may stand among other text; devices take whatever comes.
+        let shares = output.format == Format::Github
+            || target
+                .as_deref()
+                .is_some_and(|path| path.exists() && !path.is_file());
+        if !shares && taken.contains(&target) {
+            return Err(Error::usage(format!("two outputs go to {name}")));
+        }
+        if !shares {
+            taken.push(target);
+        }
+    }
+    Ok(())
+}
+
 /// Writes every rendering that was asked for, and the text report unless standard output is taken.
 ///
 /// All of them are attempted; the first failure is returned.

@@ -31,6 +31,15 @@ struct Loaded {
 }
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
+    let inputs = [
+        Some(&args.results),
+        args.baseline.as_ref(),
+        args.config.as_ref(),
+    ];
+    output::check(
+        &args.output,
+        inputs.into_iter().flatten().map(PathBuf::as_path),
+    )?;
     let outcome = load(args).and_then(|loaded| judge(&loaded));
     match outcome {
         Ok(verdict) => {
@@ -53,7 +62,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
                 _ => Code::UnreadableInput,
             };
             let refused = Verdict::refused(
-                gate::policy::DEFAULT_ID,
+                &gate_id(args),
                 code,
                 error.to_string(),
                 error.exit_code() as u8,
@@ -64,6 +73,16 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
             Err(error)
         }
     }
+}
+
+/// The gate's id as far as it can be known, for the verdict of a check that came to nothing.
+fn gate_id(args: &CheckArgs) -> String {
+    let policy =
+        config_path(args.config.as_deref()).and_then(|path| super::policy(path.as_deref()));
+    policy.map_or_else(
+        |_| gate::policy::DEFAULT_ID.to_owned(),
+        |(policy, _)| policy.id().to_owned(),
+    )
 }
 
 /// Looks the policy's names up, checks the scales, decides.
@@ -153,6 +172,7 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
         None if args.allow_missing_baseline => PathBuf::new(),
         None => return Err(no_baseline_named()),
     };
+    output::check(&args.output, std::iter::once(baseline_path.as_path()))?;
     let results = input_results(&args.results)?;
     let is_file = baseline_path.exists() || baseline_path.to_str() == Some(input::STDIN);
     let (baseline, history) = if is_file {
