@@ -402,7 +402,7 @@ fn show_diff_and_history_say_what_was_accepted() {
     folder
         .run("baseline diff old.json main.json")
         .exits(0)
-        .mentions(&["20 samples in both", "q007", "0.900 → 0.500", "-0.020"]);
+        .mentions(&["20 samples in both", "0.900 → 0.880", "-0.020"]);
     folder
         .run("baseline diff main.json main.json")
         .exits(0)

@@ -14,18 +14,32 @@ fn results_can_be_their_own_baseline() {
 
 #[test]
 fn an_output_never_overwrites_an_input() {
-    let folder = Folder::with(GOOD, GOOD).file("gate.toml", "version = 1\n[metrics.faithfulness]\n");
-    for name in ["results.json", "baseline.json", "gate.toml", "./results.json", "../FOLDER/results.json"] {
-        let name = name.replace("FOLDER", folder.path().file_name().unwrap().to_str().unwrap());
+    let folder =
+        Folder::with(GOOD, GOOD).file("gate.toml", "version = 1\n[metrics.faithfulness]\n");
+    for name in [
+        "results.json",
+        "baseline.json",
+        "gate.toml",
+        "./results.json",
+        "../FOLDER/results.json",
+    ] {
+        let name = name.replace(
+            "FOLDER",
+            folder.path().file_name().unwrap().to_str().unwrap(),
+        );
         folder
-            .run(&format!("check results.json baseline.json --output json={name}"))
+            .run(&format!(
+                "check results.json baseline.json --output json={name}"
+            ))
             .exits(2)
             .mentions(&["overwrite"]);
         assert_eq!(folder.read("results.json"), GOOD);
         assert_eq!(folder.read("baseline.json"), GOOD);
     }
     folder.write("history.jsonl", "");
-    folder.run("check results.json baseline.json --output json=history.jsonl").exits(2);
+    folder
+        .run("check results.json baseline.json --output json=history.jsonl")
+        .exits(2);
 }
 
 #[test]
@@ -35,14 +49,21 @@ fn two_outputs_never_share_a_file() {
         .run("check results.json baseline.json --output json=out --output markdown=./out")
         .exits(2)
         .mentions(&["out"]);
-    folder.run("check results.json baseline.json --output json --output markdown").exits(2);
-    folder.run("check results.json baseline.json --output json --output markdown=report.md").exits(0);
+    folder
+        .run("check results.json baseline.json --output json --output markdown")
+        .exits(2);
+    folder
+        .run("check results.json baseline.json --output json --output markdown=report.md")
+        .exits(0);
 }
 
 #[test]
 fn a_baseline_never_overwrites_the_policy_or_its_history() {
-    let folder = Folder::with(GOOD, GOOD).file("gate.toml", "version = 1\n[metrics.faithfulness]\n");
-    folder.run("baseline update results.json --to history.jsonl").exits(2);
+    let folder =
+        Folder::with(GOOD, GOOD).file("gate.toml", "version = 1\n[metrics.faithfulness]\n");
+    folder
+        .run("baseline update results.json --to history.jsonl")
+        .exits(2);
     let ran = folder.run("baseline update results.json --to gate.toml");
     assert!(matches!(ran.code, Some(2 | 3)), "{ran:?}");
     assert!(folder.read("gate.toml").starts_with("version"));
@@ -51,11 +72,24 @@ fn a_baseline_never_overwrites_the_policy_or_its_history() {
 #[test]
 fn paths_with_blanks_letters_and_line_feeds_are_paths() {
     let folder = Folder::new();
-    for name in ["with blank.json", "ünï中😀.json", "line\nfeed.json", "quote'\"`$(x).json", "[brackets]*.json", "-dash.json", "a=b.json"] {
+    for name in [
+        "with blank.json",
+        "ünï中😀.json",
+        "line\nfeed.json",
+        "quote'\"`$(x).json",
+        "[brackets]*.json",
+        "-dash.json",
+        "a=b.json",
+    ] {
         folder.write(name, GOOD);
         let mut command = folder.command("check");
         let report = format!("json={name}.verdict");
-        command.arg("--output").arg(&report).arg("--").arg(name).arg(name);
+        command
+            .arg("--output")
+            .arg(&report)
+            .arg("--")
+            .arg(name)
+            .arg(name);
         let ran = super::Ran::of(&command.output().unwrap());
         assert_eq!(ran.code, Some(0), "{name}: {ran:?}");
         assert!(folder.json(&format!("{name}.verdict"))["outcome"] == "pass");
@@ -73,9 +107,23 @@ fn a_path_that_is_no_unicode_is_a_path() {
     let folder = Folder::with(GOOD, GOOD);
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.json");
     std::fs::write(folder.path().join(name), BAD).unwrap();
-    let ran = super::Ran::of(&folder.command("check").arg(name).arg("baseline.json").output().unwrap());
+    let ran = super::Ran::of(
+        &folder
+            .command("check")
+            .arg(name)
+            .arg("baseline.json")
+            .output()
+            .unwrap(),
+    );
     ran.exits(1);
-    let ran = super::Ran::of(&folder.command("check").arg(std::ffi::OsStr::from_bytes(b"\xff")).arg("baseline.json").output().unwrap());
+    let ran = super::Ran::of(
+        &folder
+            .command("check")
+            .arg(std::ffi::OsStr::from_bytes(b"\xff"))
+            .arg("baseline.json")
+            .output()
+            .unwrap(),
+    );
     ran.exits(3);
 }
 
@@ -88,13 +136,21 @@ fn links_are_followed_and_stay_links() {
     symlink("old.json", folder.join("verdict.json")).unwrap();
     symlink("loop.json", folder.join("loop.json")).unwrap();
     symlink("nowhere.json", folder.join("dangling.json")).unwrap();
-    folder.run("check link.json baseline.json --output json=verdict.json").exits(0);
-    assert!(std::fs::symlink_metadata(folder.join("verdict.json")).unwrap().is_symlink());
+    folder
+        .run("check link.json baseline.json --output json=verdict.json")
+        .exits(0);
+    assert!(
+        std::fs::symlink_metadata(folder.join("verdict.json"))
+            .unwrap()
+            .is_symlink()
+    );
     assert_eq!(folder.json("old.json")["outcome"], "pass");
     folder.run("check loop.json baseline.json").exits(3);
     folder.run("check dangling.json baseline.json").exits(3);
     folder.run("check results.json dangling.json").exits(3);
-    folder.run("check results.json baseline.json --output json=link.json").exits(2);
+    folder
+        .run("check results.json baseline.json --output json=link.json")
+        .exits(2);
 }
 
 #[cfg(unix)]
@@ -102,14 +158,30 @@ fn links_are_followed_and_stay_links() {
 fn pipes_are_read_and_devices_are_written() {
     let folder = Folder::with(GOOD, GOOD);
     let pipe = folder.join("pipe.json");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let child = folder.command("check pipe.json baseline.json").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let child = folder
+        .command("check pipe.json baseline.json")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     std::fs::write(&pipe, BAD).unwrap();
     super::Ran::of(&child.wait_with_output().unwrap()).exits(1);
-    let ran = folder.run("check results.json baseline.json --output json=/dev/stdout --output text=/dev/null");
+    let ran = folder
+        .run("check results.json baseline.json --output json=/dev/stdout --output text=/dev/null");
     ran.exits(0).mentions(&["rag-gate/verdict/1"]);
     folder.run("check results.json /dev/null").exits(3);
-    feed(folder.command("check /dev/stdin baseline.json"), BAD.as_bytes()).exits(1);
+    feed(
+        folder.command("check /dev/stdin baseline.json"),
+        BAD.as_bytes(),
+    )
+    .exits(1);
 }
 
 #[test]
@@ -135,5 +207,8 @@ fn a_bomb_of_noughts_is_refused_before_it_fills_the_memory() {
         encoder.write_all(&[b' '; 1 << 20]).unwrap();
     }
     let folder = Folder::with(GOOD, GOOD).file("bomb.json.gz", encoder.finish().unwrap());
-    folder.run("check bomb.json.gz baseline.json").exits(3).mentions(&["empty"]);
+    folder
+        .run("check bomb.json.gz baseline.json")
+        .exits(3)
+        .mentions(&["empty"]);
 }

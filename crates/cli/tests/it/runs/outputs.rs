@@ -37,8 +37,14 @@ fn hostile() -> Folder {
                 sample["failures"] = json!({metric.as_str(): {"kind": "timeout", "message": HOSTILE.join("\n")}});
             }
         });
-        full = full.set("/run/metrics", json!({metric.as_str(): {"range": [0, 1], "direction": "higher"}}));
-        full = full.set("/run/judge", json!({"provider": HOSTILE[0], "model": format!("{}{score}", HOSTILE[1])}));
+        full = full.set(
+            "/run/metrics",
+            json!({metric.as_str(): {"range": [0, 1], "direction": "higher"}}),
+        );
+        full = full.set(
+            "/run/judge",
+            json!({"provider": HOSTILE[0], "model": format!("{}{score}", HOSTILE[1])}),
+        );
         full.text()
     };
     Folder::with(&side(0.2), &side(0.9)).file(
@@ -51,7 +57,9 @@ fn hostile() -> Folder {
 fn hostile_names_take_no_effect_in_any_format() {
     let folder = hostile();
     for format in FORMATS {
-        let ran = folder.run(&format!("check results.json baseline.json --output {format}"));
+        let ran = folder.run(&format!(
+            "check results.json baseline.json --output {format}"
+        ));
         ran.exits(1);
         let out = &ran.stdout;
         assert!(!out.contains('\u{1b}'), "{format}: an escape sequence");
@@ -78,49 +86,98 @@ fn hostile_names_take_no_effect_in_any_format() {
 fn annotations_are_only_those_of_the_verdict() {
     let folder = hostile();
     let ran = folder.run("check results.json baseline.json --output github");
-    for line in ran.stdout.lines().filter(|line| line.trim_start().starts_with("::")) {
+    for line in ran
+        .stdout
+        .lines()
+        .filter(|line| line.trim_start().starts_with("::"))
+    {
         assert!(
-            ["::error ", "::warning ", "::notice "].iter().any(|command| line.starts_with(command)),
+            ["::error ", "::warning ", "::notice "]
+                .iter()
+                .any(|command| line.starts_with(command)),
             "{line}"
         );
-        assert!(!line.contains("::error::pwned") || !line.starts_with("::error::pwned"), "{line}");
+        assert!(
+            !line.contains("::error::pwned") || !line.starts_with("::error::pwned"),
+            "{line}"
+        );
     }
     assert!(!ran.stdout.contains("\n::set-output"), "{}", ran.stdout);
 }
 
 #[test]
 fn hostile_names_take_no_effect_in_errors() {
-    let folder = Folder::with("{\"samples\": [{\"id\": \"\\u001b[31m\\n::error::x\", \"scores\": {\"faithfulness\": \"\\u001b[2J\"}}]}", "{}");
+    let folder = Folder::with(
+        "{\"samples\": [{\"id\": \"\\u001b[31m\\n::error::x\", \"scores\": {\"faithfulness\": \"\\u001b[2J\"}}]}",
+        "{}",
+    );
     let ran = folder.check();
     ran.exits(3);
     assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
-    assert!(ran.stderr.lines().all(|line| !line.trim_start().starts_with("::")), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .lines()
+            .all(|line| !line.trim_start().starts_with("::")),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn every_format_goes_to_standard_output_or_to_a_file() {
     let folder = Folder::with(r#"{"faithfulness": 0.5}"#, r#"{"faithfulness": 0.9}"#);
     for format in FORMATS {
-        let printed = folder.run(&format!("check results.json baseline.json --output {format}"));
-        let dashed = folder.run(&format!("check results.json baseline.json --output {format}=-"));
-        let written = folder.run(&format!("check results.json baseline.json --output {format}=out/{format}"));
-        assert_eq!((printed.code, dashed.code, written.code), (Some(1), Some(1), Some(1)), "{format}");
+        let printed = folder.run(&format!(
+            "check results.json baseline.json --output {format}"
+        ));
+        let dashed = folder.run(&format!(
+            "check results.json baseline.json --output {format}=-"
+        ));
+        let written = folder.run(&format!(
+            "check results.json baseline.json --output {format}=out/{format}"
+        ));
+        assert_eq!(
+            (printed.code, dashed.code, written.code),
+            (Some(1), Some(1), Some(1)),
+            "{format}"
+        );
         assert_eq!(printed.stdout, dashed.stdout, "{format}");
         let file = folder.read(&format!("out/{format}"));
-        assert!(printed.stdout.ends_with(&file), "{format}:\n{file}\n{}", printed.stdout);
-        assert!(written.stdout.contains("BLOCKED"), "{format}: the text report is for the reader of the log");
+        assert!(
+            printed.stdout.ends_with(&file),
+            "{format}:\n{file}\n{}",
+            printed.stdout
+        );
+        assert!(
+            written.stdout.contains("BLOCKED"),
+            "{format}: the text report is for the reader of the log"
+        );
     }
 }
 
 #[test]
 fn all_formats_at_once_tell_the_same_verdict() {
-    let folder = Folder::with(&Full::of("faithfulness", same(10, 0.5)).text(), &Full::of("faithfulness", same(10, 0.9)).text());
-    let outputs: Vec<String> = FORMATS.iter().map(|format| format!("--output {format}={format}.out")).collect();
-    folder.run(&format!("check results.json baseline.json {}", outputs.join(" "))).exits(1);
+    let folder = Folder::with(
+        &Full::of("faithfulness", same(10, 0.5)).text(),
+        &Full::of("faithfulness", same(10, 0.9)).text(),
+    );
+    let outputs: Vec<String> = FORMATS
+        .iter()
+        .map(|format| format!("--output {format}={format}.out"))
+        .collect();
+    folder
+        .run(&format!(
+            "check results.json baseline.json {}",
+            outputs.join(" ")
+        ))
+        .exits(1);
     for format in FORMATS {
         let text = folder.read(&format!("{format}.out"));
         let words: Vec<&str> = text.split_whitespace().collect();
-        assert!(words.join(" ").contains("dropped by 0.400"), "{format}: {text}");
+        assert!(
+            words.join(" ").contains("dropped by 0.400"),
+            "{format}: {text}"
+        );
     }
     assert_well_formed(&folder.read("junit.out"));
 }
@@ -130,9 +187,18 @@ fn a_verdict_conforms_to_its_schema() {
     let folder = hostile();
     let schema: Value = serde_json::from_str(&folder.run("schema verdict").stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for arguments in ["check results.json baseline.json", "check results.json nowhere.json", "check results.json nowhere.json --allow-missing-baseline"] {
-        let verdict: Value = serde_json::from_str(&folder.run(&format!("{arguments} --output json")).stdout).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&verdict).map(|error| error.to_string()).collect();
+    for arguments in [
+        "check results.json baseline.json",
+        "check results.json nowhere.json",
+        "check results.json nowhere.json --allow-missing-baseline",
+    ] {
+        let verdict: Value =
+            serde_json::from_str(&folder.run(&format!("{arguments} --output json")).stdout)
+                .unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&verdict)
+            .map(|error| error.to_string())
+            .collect();
         assert!(errors.is_empty(), "{arguments}: {errors:?}");
     }
 }
@@ -140,20 +206,43 @@ fn a_verdict_conforms_to_its_schema() {
 #[test]
 fn files_conform_to_their_schemas() {
     let folder = Folder::new()
-        .file("results.json", Full::of("faithfulness", same(5, 0.5)).failing("faithfulness", 0).text())
-        .file("gate.toml", "version = 1\nbaseline = \"main.json\"\n[metrics.faithfulness]\nmin = 0.1\n");
-    folder.run("baseline update results.json --by me --at 2026-11-01T00:00:00Z").exits(0);
+        .file(
+            "results.json",
+            Full::of("faithfulness", same(5, 0.5))
+                .failing("faithfulness", 0)
+                .text(),
+        )
+        .file(
+            "gate.toml",
+            "version = 1\nbaseline = \"main.json\"\n[metrics.faithfulness]\nmin = 0.1\n",
+        );
+    folder
+        .run("baseline update results.json --by me --at 2026-11-01T00:00:00Z")
+        .exits(0);
     for (schema, document) in [
         ("results", folder.json("results.json")),
         ("baseline", folder.json("main.json")),
         ("baseline", json!({"faithfulness": 0.9})),
-        ("results", json!({"metrics": {"faithfulness": {"mean": 0.9, "n": 3, "failed": 0}}})),
-        ("history", serde_json::from_str(&folder.read("history.jsonl")).unwrap()),
-        ("gate", serde_json::to_value(folder.read("gate.toml").parse::<toml::Table>().unwrap()).unwrap()),
+        (
+            "results",
+            json!({"metrics": {"faithfulness": {"mean": 0.9, "n": 3, "failed": 0}}}),
+        ),
+        (
+            "history",
+            serde_json::from_str(&folder.read("history.jsonl")).unwrap(),
+        ),
+        (
+            "gate",
+            serde_json::to_value(folder.read("gate.toml").parse::<toml::Table>().unwrap()).unwrap(),
+        ),
     ] {
-        let schema: Value = serde_json::from_str(&folder.run(&format!("schema {schema}")).stdout).unwrap();
+        let schema: Value =
+            serde_json::from_str(&folder.run(&format!("schema {schema}")).stdout).unwrap();
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let errors: Vec<String> = validator.iter_errors(&document).map(|error| error.to_string()).collect();
+        let errors: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| error.to_string())
+            .collect();
         assert!(errors.is_empty(), "{document}: {errors:?}");
     }
 }
@@ -161,10 +250,15 @@ fn files_conform_to_their_schemas() {
 /// Five thousand metrics, all worse.
 fn many_metrics() -> Folder {
     let side = |score: f64| {
-        let metrics: serde_json::Map<String, Value> = (0..5000).map(|metric| (format!("metric-{metric:05}"), json!(score))).collect();
+        let metrics: serde_json::Map<String, Value> = (0..5000)
+            .map(|metric| (format!("metric-{metric:05}"), json!(score)))
+            .collect();
         Value::Object(metrics).to_string()
     };
-    Folder::with(&side(0.5), &side(0.9)).file("gate.toml", "version = 1\n[metrics.\"*\"]\nrange = [0, 1]\n")
+    Folder::with(&side(0.5), &side(0.9)).file(
+        "gate.toml",
+        "version = 1\n[metrics.\"*\"]\nrange = [0, 1]\n",
+    )
 }
 
 /// Twenty thousand slices, all worse.
@@ -194,11 +288,19 @@ fn long_names() -> Folder {
 
 #[test]
 fn a_comment_never_exceeds_what_a_forge_takes() {
-    for (what, folder) in [("metrics", many_metrics()), ("slices", many_slices()), ("names", long_names())] {
+    for (what, folder) in [
+        ("metrics", many_metrics()),
+        ("slices", many_slices()),
+        ("names", long_names()),
+    ] {
         let start = std::time::Instant::now();
         let ran = folder.run("check results.json baseline.json --output markdown --output junit=junit.xml --output json=verdict.json --output text=report.txt --output github=annotations.txt");
         ran.exits(1);
-        assert!(start.elapsed().as_secs() < 20, "{what}: {:?}", start.elapsed());
+        assert!(
+            start.elapsed().as_secs() < 20,
+            "{what}: {:?}",
+            start.elapsed()
+        );
         assert!(ran.stdout.len() <= 60_000, "{what}: {}", ran.stdout.len());
         assert!(ran.stdout.contains("dropped by 0.4"), "{what}");
         assert_well_formed(&folder.read("junit.xml"));
@@ -210,28 +312,44 @@ fn a_comment_never_exceeds_what_a_forge_takes() {
 fn the_markdown_of_long_names_ends_where_it_should() {
     let ran = long_names().run("check results.json baseline.json --output markdown");
     ran.exits(1);
-    assert_eq!(ran.stdout.matches("<details>").count(), ran.stdout.matches("</details>").count());
+    assert_eq!(
+        ran.stdout.matches("<details>").count(),
+        ran.stdout.matches("</details>").count()
+    );
 }
 
 #[test]
 fn text_fits_eighty_columns() {
-    let folder = Folder::with(&Full::of("faithfulness", same(10, 0.5)).text(), &Full::of("faithfulness", same(10, 0.9)).text());
+    let folder = Folder::with(
+        &Full::of("faithfulness", same(10, 0.5)).text(),
+        &Full::of("faithfulness", same(10, 0.9)).text(),
+    );
     let ran = folder.run("check results.json baseline.json");
-    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 80), "{}", ran.stdout);
+    assert!(
+        ran.stdout.lines().all(|line| line.chars().count() <= 80),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn text_of_samples_can_be_hidden() {
     let side = |score: f64| {
-        Full::of("faithfulness", same(10, score)).each(|_, sample| sample["reasons"] = json!({"faithfulness": "a private sentence"})).text()
+        Full::of("faithfulness", same(10, score))
+            .each(|_, sample| sample["reasons"] = json!({"faithfulness": "a private sentence"}))
+            .text()
     };
     let folder = Folder::with(&side(0.5), &side(0.9));
     for format in ["text", "markdown", "junit", "github"] {
-        let shown = folder.run(&format!("check results.json baseline.json --hide-text --output {format}"));
+        let shown = folder.run(&format!(
+            "check results.json baseline.json --hide-text --output {format}"
+        ));
         shown.exits(1);
         assert!(!shown.stdout.contains("private"), "{format}");
     }
-    folder.run("check results.json baseline.json").mentions(&["a private sentence"]);
+    folder
+        .run("check results.json baseline.json")
+        .mentions(&["a private sentence"]);
 }
 
 #[test]
@@ -250,11 +368,21 @@ fn colour_is_for_terminals_or_for_whoever_forces_it() {
     assert!(with(Some(("CLICOLOR_FORCE", "1")), check).contains('\u{1b}'));
     assert!(!with(Some(("NO_COLOR", "1")), check).contains('\u{1b}'));
     for format in ["json", "markdown", "junit", "github"] {
-        let out = with(Some(("CLICOLOR_FORCE", "1")), &format!("{check} --output {format}"));
-        let machine = out.lines().filter(|line| !line.is_empty()).next_back().unwrap();
+        let out = with(
+            Some(("CLICOLOR_FORCE", "1")),
+            &format!("{check} --output {format}"),
+        );
+        let machine = out
+            .lines()
+            .filter(|line| !line.is_empty())
+            .next_back()
+            .unwrap();
         assert!(!machine.contains('\u{1b}'), "{format}: {machine}");
     }
-    with(Some(("CLICOLOR_FORCE", "1")), &format!("{check} --output text=report.txt"));
+    with(
+        Some(("CLICOLOR_FORCE", "1")),
+        &format!("{check} --output text=report.txt"),
+    );
     assert!(!folder.read("report.txt").contains('\u{1b}'));
 }
 
@@ -277,5 +405,8 @@ fn assert_well_formed(xml: &str) {
     }
     assert!(open.is_empty(), "{open:?}");
     let allowed = |c: char| matches!(c, '\t' | '\n' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
-    assert!(xml.chars().all(allowed), "a character that XML 1.0 does not have");
+    assert!(
+        xml.chars().all(allowed),
+        "a character that XML 1.0 does not have"
+    );
 }
