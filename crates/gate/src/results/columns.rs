@@ -9,10 +9,13 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::error::{ReadError, pointer_step};
 use super::row::{Name, RawScore, Row, Tag};
-use super::summary::no_number;
+use super::summary::{is_too_large, no_number, too_large};
 
 /// A code for "none" in a column of interned names.
 const NONE: u32 = u32::MAX;
+
+/// So many names are compared one by one before they are hashed.
+const FEW_NAMES: usize = 4;
 
 /// Codes of tags from here on name an entry of `lists`.
 const FIRST_LIST: u32 = 1 << 31;
@@ -211,7 +214,7 @@ impl Samples {
         }))
     }
 
-    /// The metrics, in the order in which the file first names them.
+    /// The metrics, in the order of their names.
     pub fn metrics(&self) -> &[ScoreColumn] {
         &self.metrics
     }
@@ -394,11 +397,17 @@ impl Strings {
 
 impl Interner {
     fn code(&mut self, name: &str) -> u32 {
-        if self
+        // Clusters come in runs, and tags have few values: most names are found without hashing them.
+        if self.get(self.last) == Some(name) {
+            return self.last;
+        }
+        if let Some(code) = self
             .names
-            .get(self.last as usize)
-            .is_some_and(|last| last == name)
+            .iter()
+            .take(FEW_NAMES)
+            .position(|known| known == name)
         {
+            self.last = u32::try_from(code).unwrap_or(NONE);
             return self.last;
         }
         let code = match self.codes.get(name) {
@@ -557,6 +566,10 @@ impl Builder {
                 continue;
             };
             match score {
+                RawScore::Number(number) if is_too_large(*number) => {
+                    return Err(too_large(&metric.text(), *number)
+                        .pointer(format!("/scores{}", pointer_step(&metric.text()))));
+                }
                 RawScore::Number(number) => column.values.push(*number),
                 RawScore::Null => column.values.push(f64::NAN),
                 RawScore::NotANumber => {
@@ -735,6 +748,9 @@ impl Builder {
         if let Some(order) = canonical_order(&samples)? {
             samples.reorder(&order);
         }
+        // The order of samples, and of keys in a sample, changes nothing.
+        samples.metrics.sort_by(|a, b| a.metric.cmp(&b.metric));
+        samples.tags.sort_by(|a, b| a.tag.cmp(&b.tag));
         Ok(samples)
     }
 }

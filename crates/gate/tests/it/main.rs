@@ -8,4 +8,5 @@
 
 mod expected;
 mod fixtures;
+mod properties_gate;
 mod properties_stats;
