@@ -47,7 +47,10 @@ fn main() {
 /// A bare pass over a file that is in memory as a whole.
 fn ignore_slice(path: &Path) {
     let mut bytes = Vec::new();
-    fs::File::open(path).unwrap().read_to_end(&mut bytes).unwrap();
+    fs::File::open(path)
+        .unwrap()
+        .read_to_end(&mut bytes)
+        .unwrap();
     serde_json::from_slice::<IgnoredAny>(&bytes).unwrap();
 }
 
@@ -82,10 +85,26 @@ fn large(folder: &Path) {
     let path = |path: &PathBuf| path.to_str().unwrap().to_owned();
     let (now, before, mixed) = (path(&results), path(&baseline), path(&mixed));
     let rows = [
-        ("serde `IgnoredAny`, whole file in memory", bench.as_path(), vec!["floor-slice", &now, &before]),
-        ("serde `IgnoredAny`, streamed", bench.as_path(), vec!["floor-reader", &now, &before]),
-        ("`rag-gate check`", gate, vec!["check", &now, &before, "--config", config]),
-        ("`rag-gate check`, results shuffled", gate, vec!["check", &mixed, &before, "--config", config]),
+        (
+            "serde `IgnoredAny`, whole file in memory",
+            bench.as_path(),
+            vec!["floor-slice", &now, &before],
+        ),
+        (
+            "serde `IgnoredAny`, streamed",
+            bench.as_path(),
+            vec!["floor-reader", &now, &before],
+        ),
+        (
+            "`rag-gate check`",
+            gate,
+            vec!["check", &now, &before, "--config", config],
+        ),
+        (
+            "`rag-gate check`, results shuffled",
+            gate,
+            vec!["check", &mixed, &before, "--config", config],
+        ),
     ];
     let mut costs = vec![Vec::new(); rows.len()];
     // Side by side: what disturbs the machine disturbs all of them.
@@ -99,7 +118,9 @@ fn large(folder: &Path) {
         "\n{SAMPLES} samples x 3 metrics on both sides, clusters, one slice tag; both files together {} MB; median of {ROUNDS}\n",
         size / 1_000_000
     );
-    println!("| process | CPU s | of the floor in memory | of the streamed floor | peak MB | of the files |");
+    println!(
+        "| process | CPU s | of the floor in memory | of the streamed floor | peak MB | of the files |"
+    );
     println!("|---|---:|---:|---:|---:|---:|");
     for (row, cost) in rows.iter().zip(&best) {
         println!(
@@ -118,10 +139,22 @@ fn large(folder: &Path) {
 fn small(folder: &Path) {
     let results = folder.join("flat.json");
     let baseline = folder.join("flat-baseline.json");
-    fs::write(&results, "{\"faithfulness\": 0.85, \"context_precision\": 0.79}").unwrap();
-    fs::write(&baseline, "{\"faithfulness\": 0.86, \"context_precision\": 0.80}").unwrap();
+    fs::write(
+        &results,
+        "{\"faithfulness\": 0.85, \"context_precision\": 0.79}",
+    )
+    .unwrap();
+    fs::write(
+        &baseline,
+        "{\"faithfulness\": 0.86, \"context_precision\": 0.80}",
+    )
+    .unwrap();
     let gate = Path::new(env!("CARGO_BIN_EXE_rag-gate"));
-    let flat = ["check", results.to_str().unwrap(), baseline.to_str().unwrap()];
+    let flat = [
+        "check",
+        results.to_str().unwrap(),
+        baseline.to_str().unwrap(),
+    ];
     let mut walls = [Vec::new(), Vec::new()];
     for _ in 0..SMALL_ROUNDS {
         walls[0].push(wall(Path::new("true"), &[]));
@@ -136,7 +169,10 @@ fn small(folder: &Path) {
     println!("|---|---:|");
     println!("| `true` | {:.2} |", idle.as_secs_f64() * 1e3);
     println!("| `rag-gate check` | {:.2} |", check.as_secs_f64() * 1e3);
-    println!("| difference | {:.2} |", (check.as_secs_f64() - idle.as_secs_f64()) * 1e3);
+    println!(
+        "| difference | {:.2} |",
+        (check.as_secs_f64() - idle.as_secs_f64()) * 1e3
+    );
 }
 
 fn run(program: &Path, arguments: &[&str]) -> Cost {
@@ -177,7 +213,10 @@ fn median(costs: &[Cost]) -> Cost {
 fn write_samples(path: PathBuf, order: &[u32], seed: u64) -> PathBuf {
     let mut file = BufWriter::new(fs::File::create(&path).unwrap());
     let mut line = String::new();
-    file.write_all(b"{\"schema\":\"rag-gate/results/1\",\"run\":{\"complete\":true},\"samples\":[\n").unwrap();
+    file.write_all(
+        b"{\"schema\":\"rag-gate/results/1\",\"run\":{\"complete\":true},\"samples\":[\n",
+    )
+    .unwrap();
     for (position, id) in order.iter().enumerate() {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(*id);
         let mut score = || next(&mut state) % 1_000_001;

@@ -37,6 +37,10 @@ fn an_output_never_overwrites_an_input() {
         assert_eq!(folder.read("baseline.json"), GOOD);
     }
     folder.write("history.jsonl", "");
+    folder.write("gate.toml", "version = 1\nbaseline = \"baseline.json\"\n");
+    folder
+        .run("check results.json --output json=baseline.json")
+        .exits(2);
     folder
         .run("check results.json baseline.json --output json=history.jsonl")
         .exits(2);
@@ -49,9 +53,6 @@ fn two_outputs_never_share_a_file() {
         .run("check results.json baseline.json --output json=out --output markdown=./out")
         .exits(2)
         .mentions(&["out"]);
-    folder
-        .run("check results.json baseline.json --output json --output markdown")
-        .exits(2);
     folder
         .run("check results.json baseline.json --output json --output markdown=report.md")
         .exits(0);

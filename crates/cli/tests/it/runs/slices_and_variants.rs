@@ -139,6 +139,14 @@ fn slices_have_their_own_limits_and_no_others() {
             &["hops=2"],
         ),
         case(
+            "a rise of what should rise",
+            &policy("max_rise = 0.1"),
+            before(),
+            before(),
+            2,
+            &["max_rise"],
+        ),
+        case(
             "a slice without a limit",
             &policy(""),
             before(),
