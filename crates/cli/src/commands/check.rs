@@ -31,15 +31,7 @@ struct Loaded {
 }
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
-    let inputs = [
-        Some(&args.results),
-        args.baseline.as_ref(),
-        args.config.as_ref(),
-    ];
-    output::check(
-        &args.output,
-        inputs.into_iter().flatten().map(PathBuf::as_path),
-    )?;
+    output::refuse_overwriting(&args.output, &inputs(args))?;
     let outcome = load(args).and_then(|loaded| judge(&loaded));
     match outcome {
         Ok(verdict) => {
@@ -83,6 +75,25 @@ fn gate_id(args: &CheckArgs) -> String {
         |_| gate::policy::DEFAULT_ID.to_owned(),
         |(policy, _)| policy.id().to_owned(),
     )
+}
+
+/// Every file of the working tree that the command reads.
+fn inputs(args: &CheckArgs) -> Vec<PathBuf> {
+    let config = args
+        .config
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(super::CONFIG));
+    let baseline = args.baseline.clone().or_else(|| {
+        // What is wrong with gate.toml is said where it is read.
+        let (policy, _) = input::policy(&config).ok()?;
+        baseline_of(&policy, Some(&config))
+    });
+    let history = baseline.as_deref().map(base::history_path);
+    [args.results.clone(), config]
+        .into_iter()
+        .chain(baseline)
+        .chain(history)
+        .collect()
 }
 
 /// Looks the policy's names up, checks the scales, decides.
@@ -172,7 +183,6 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
         None if args.allow_missing_baseline => PathBuf::new(),
         None => return Err(no_baseline_named()),
     };
-    output::check(&args.output, std::iter::once(baseline_path.as_path()))?;
     let results = input_results(&args.results)?;
     let is_file = baseline_path.exists() || baseline_path.to_str() == Some(input::STDIN);
     let (baseline, history) = if is_file {

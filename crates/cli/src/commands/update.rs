@@ -27,13 +27,19 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<ExitCode, Error> {
         .clone()
         .or_else(|| baseline_of(&policy, config.as_deref()))
         .ok_or_else(no_baseline_named)?;
+    let history_path = history_path(&target);
+    if history_path == target || Some(&target) == config.as_ref() {
+        return Err(Error::usage(format!(
+            "the baseline cannot be {}, which holds something else",
+            target.display()
+        )));
+    }
     let at = accepted_at(args.at.as_deref())?;
     let mut results = read_runs(&args.runs)?;
     let before = match target.exists() {
         true => Some(input::results(&target, Keep::Scores)?),
         false => None,
     };
-    let history_path = history_path(&target);
     let mut history = input::history(&history_path)?.unwrap_or_default();
     drop_orphan(&mut history, before.as_ref());
     let source = config.as_deref().map(input::name).zip(text);
