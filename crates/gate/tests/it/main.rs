@@ -8,4 +8,5 @@
 
 mod expected;
 mod fixtures;
+mod fuzz_findings;
 mod properties_stats;
