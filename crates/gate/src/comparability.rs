@@ -93,8 +93,10 @@ fn scale(
         (before.range, results, "the results'"),
     ];
     for (range, other, whose) in sides {
-        let (Some([low, high]), Some([lowest, highest])) = (range, other.extremes(&metric.name))
-        else {
+        let Some([low, high]) = range else {
+            continue;
+        };
+        let Some([lowest, highest]) = other.extremes(&metric.name) else {
             continue;
         };
         if lowest < low || highest > high {
@@ -143,24 +145,24 @@ fn judge(comparison: &mut Comparison, now: Option<&JudgeInfo>, before: Option<&J
     );
     let params = |judge: &JudgeInfo| {
         let params = judge.params.as_ref().filter(|params| !params.is_null())?;
-        Some(plain(params).to_string())
+        Some(canonical(params).to_string())
     };
     comparison.field("the judge's parameters", params(now), params(before));
 }
 
 /// JSON in one spelling: keys sorted, 0 and 0.0 the same number.
-fn plain(value: &serde_json::Value) -> serde_json::Value {
+pub(crate) fn canonical(value: &serde_json::Value) -> serde_json::Value {
     use serde_json::Value;
     match value {
         Value::Number(number) => number
             .as_f64()
             .and_then(serde_json::Number::from_f64)
             .map_or(Value::Null, Value::Number),
-        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Array(items) => items.iter().map(canonical).collect(),
         Value::Object(entries) => {
             let mut entries: Vec<_> = entries
                 .iter()
-                .map(|(key, value)| (key.clone(), plain(value)))
+                .map(|(key, value)| (key.clone(), canonical(value)))
                 .collect();
             entries.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(entries.into_iter().collect())

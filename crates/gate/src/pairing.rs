@@ -66,6 +66,17 @@ impl Pairing {
             .map(|partner| *partner as usize)
     }
 
+    /// How many pairs have a score on both sides.
+    pub(crate) fn commonly_scored(&self, now: &[f64], before: &[f64]) -> u64 {
+        let is_scored =
+            |scores: &[f64], unit: usize| scores.get(unit).is_some_and(|score| score.is_finite());
+        (0..now.len())
+            .filter(|unit| is_scored(now, *unit))
+            .filter_map(|unit| self.partner(unit))
+            .filter(|partner| is_scored(before, *partner))
+            .count() as u64
+    }
+
     /// Samples of the baseline that nothing is paired with.
     pub(crate) fn unpaired(&self, before: usize) -> Vec<usize> {
         let mut paired = vec![false; before];

@@ -94,11 +94,11 @@ fn policy(verdict: &Verdict) -> String {
         None => "no gate.toml: defaults".to_owned(),
     };
     let from = verdict.base.as_ref().map_or_else(String::new, |base| {
-        format!(
-            " of {} ({})",
-            shown(&base.r#ref, NAME),
-            short_commit(&base.commit)
-        )
+        let found = base
+            .found_by
+            .as_deref()
+            .map_or_else(|| shown(&base.r#ref, NAME), |by| shown(by, NAME));
+        format!(" of {}, {found}", short_commit(&base.commit))
     });
     let confidence = number::percent(policy.confidence);
     format!("{file}{from}, rule {} at {confidence}", rule_word(verdict))
@@ -126,13 +126,32 @@ fn metrics(page: &mut Page, verdict: &Verdict) {
         return;
     }
     page.blank();
-    let shown_rows = rows.get(..MAX_ROWS).unwrap_or(rows);
-    let lines = lay_out_within(shown_rows, &change_title(verdict), page.width);
+    let shown_rows = most_telling(rows);
+    let lines = lay_out_within(&shown_rows, &change_title(verdict), page.width);
     for line in lines {
         let line = if page.colour { coloured(&line) } else { line };
         page.line(line.trim_end());
     }
     page.rest(rows.len(), MAX_ROWS);
+}
+
+/// The rows that a table has room for: what needs attention before what passed, in the order of the verdict.
+fn most_telling(rows: &[MetricRow]) -> Vec<MetricRow> {
+    let gravity = |row: &MetricRow| match (row.status, &row.slice) {
+        (Status::Block, _) => 0,
+        (Status::Undecided, _) => 1,
+        (_, None) => 2,
+        (Status::Warn, Some(_)) => 3,
+        (Status::Pass | Status::Off, Some(_)) => 4,
+    };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|at| rows.get(*at).map(gravity));
+    order.truncate(MAX_ROWS);
+    order.sort_unstable();
+    order
+        .into_iter()
+        .filter_map(|at| rows.get(at).cloned())
+        .collect()
 }
 
 /// `change [95%]`, when there is an interval to explain.

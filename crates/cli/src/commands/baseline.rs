@@ -5,7 +5,7 @@ use std::path::Path;
 
 use gate::history::HistoryLine;
 use gate::number;
-use gate::policy::Policy;
+use gate::policy::{Limit, Placed, Policy, Severity};
 use gate::results::{Keep, Results, Summary};
 use gate::{Inputs, decide};
 use reporter::plain;
@@ -74,12 +74,20 @@ pub(crate) fn diff(before: &Path, now: &Path) -> Result<ExitCode, Error> {
     let (before, now) = (read(before)?, read(now)?);
     // Everything that both measure, judged by nothing.
     let policy = Policy::default();
-    let bound = policy
+    let mut bound = policy
         .bind_all(&now, Some(&before))
         .map_err(|error| Error::Usage {
             help: error.help,
             message: error.message,
         })?;
+    // Any loss is worth a look here, and none of them is judged.
+    for metric in &mut bound.metrics {
+        metric.severity = Severity::Warn;
+        metric.worse = Some(Placed {
+            value: Limit::Points(0.0),
+            line: None,
+        });
+    }
     let verdict = decide(Inputs {
         policy: &policy,
         bound: &bound,

@@ -18,7 +18,9 @@ use crate::{console, input, output};
 /// Everything that is read, before anything is decided.
 struct Loaded {
     policy: Policy,
-    /// Text and name of gate.toml, for the place of an error.
+    /// gate.toml as it was named.
+    config_path: Option<String>,
+    /// Name and text of gate.toml, for the place of an error.
     config: Option<(String, String)>,
     results: Results,
     results_name: String,
@@ -84,7 +86,7 @@ fn judge(loaded: &Loaded) -> Result<Verdict, Error> {
         baseline,
         history: loaded.history.as_deref(),
     });
-    verdict.policy.path = loaded.config.as_ref().map(|(name, _)| name.clone());
+    verdict.policy.path.clone_from(&loaded.config_path);
     verdict.base.clone_from(&loaded.base);
     for message in loaded.adoption.iter().rev() {
         verdict.warn_first(Code::Adoption, message);
@@ -168,6 +170,7 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
     };
     Ok(Loaded {
         policy,
+        config_path: path.as_deref().map(input::name),
         config: path.map(|path| input::name(&path)).zip(text),
         results,
         results_name: input::name(&args.results),
@@ -210,6 +213,7 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
     let base = trusted.describe(path.as_deref(), &results, measured, changes);
     Ok(Loaded {
         policy,
+        config_path: source.as_ref().map(|_| input::name(&config)),
         config: source,
         results,
         results_name: input::name(&args.results),

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use crate::comparability::Comparison;
 use crate::measure::{Measured, Tally};
 use crate::number::{self, EPSILON, denominator};
 use crate::policy::{
     BoundMetric, BoundSlice, Direction, Limit, Placed, Rule, Severity, SliceLimits, Worse,
 };
-use crate::results::Results;
+use crate::results::{Results, Samples};
 use crate::verdict::{Code, Limits, MetricRow, Reason, Status};
 
 use super::members::Slice;
@@ -100,6 +101,7 @@ impl<'a> Sides<'a> {
         inputs: &Inputs<'a>,
         metric: &'a BoundMetric,
         variant: &'a Variant<'a>,
+        comparison: &Comparison,
     ) -> Self {
         let now = Measured::of(
             inputs.results,
@@ -122,17 +124,28 @@ impl<'a> Sides<'a> {
             before,
             incomparable: Vec::new(),
         };
+        let has_no_sample = |baseline: &Results| baseline.samples().is_some_and(Samples::is_empty);
+        if inputs.baseline.is_some_and(has_no_sample) {
+            sides
+                .incomparable
+                .push("the baseline has no sample".to_owned());
+            return sides;
+        }
         if let (Some(baseline), false) =
             (inputs.baseline, matches!(sides.before, Measured::Missing))
         {
-            sides.incomparable = sides.compare(inputs, baseline);
+            sides.incomparable = sides.compare(inputs, baseline, comparison);
         }
         sides
     }
 
-    fn compare(&self, inputs: &Inputs<'_>, baseline: &Results) -> Vec<String> {
-        let mut found =
-            crate::comparability::compare(self.metric, inputs.results, baseline).differences;
+    fn compare(
+        &self,
+        inputs: &Inputs<'_>,
+        baseline: &Results,
+        comparison: &Comparison,
+    ) -> Vec<String> {
+        let mut found = comparison.differences.clone();
         found.extend(self.rewritten(inputs.results, baseline));
         found.extend(self.too_little_overlap(inputs));
         found
@@ -173,9 +186,7 @@ impl<'a> Sides<'a> {
                     return Some("the baseline has no score".to_owned());
                 }
                 let applicable = tally.n + tally.failed;
-                let pairs =
-                    Pairs::gather(self.variant, pairing, now, before, None, Unscored::Leave);
-                let common = pairs.units.len() as u64;
+                let common = pairing.commonly_scored(&now.scores, &before.scores);
                 let is_subset = inputs.results.run.subset.is_some()
                     && pairing.added == 0
                     && common >= self.metric.min_samples;
@@ -225,6 +236,7 @@ impl<'a> Case<'a> {
                     metric.aggregate,
                     &sides.now,
                     slice.as_ref().map(|slice| &*slice.now),
+                    &tally,
                 ),
                 n: (exists && counted).then_some(tally.n),
                 failed: (exists && counted).then_some(tally.failed),
@@ -233,6 +245,7 @@ impl<'a> Case<'a> {
                     metric.aggregate,
                     &sides.before,
                     slice.as_ref().map(|slice| &*slice.before),
+                    &tally_before,
                 ),
                 before_n: (counted_before && tally_before.n > 0).then_some(tally_before.n),
                 pairs: None,
@@ -297,6 +310,7 @@ impl<'a> Case<'a> {
             limit: self.limits.worse,
             rule: inputs.policy.rule(),
             confidence: inputs.policy.confidence(),
+            in_slice: self.slice.is_some(),
         };
         let sides = &self.sides;
         match (&sides.now, &sides.before, &sides.variant.pairing) {
@@ -335,7 +349,7 @@ impl<'a> Case<'a> {
                 sentence::plural(count(self.tally.n), "score", "scores"),
                 self.limits.min_samples
             );
-            self.warn(findings, Code::SmallSlice, message);
+            self.warn_small(findings, message);
             return;
         }
         self.count_failures(findings);
@@ -482,8 +496,8 @@ impl<'a> Case<'a> {
         if inputs.baseline.is_none() || self.limits.severity == Severity::Off {
             return;
         }
-        if matches!(self.sides.before, Measured::Missing) {
-            if is_overall && asks {
+        if matches!(self.sides.before, Measured::Missing) && self.sides.incomparable.is_empty() {
+            if is_overall && asks && !self.sides.variant.is_new {
                 let message = format!(
                     "{} is not in the baseline: its regression is not gated yet",
                     self.subject()
@@ -514,8 +528,14 @@ impl<'a> Case<'a> {
         }
         let Some(relative) = self.relative.clone() else {
             if is_overall {
+                let why = match &self.sides.before {
+                    Measured::Mean(_) if !self.sides.metric.aggregate.is_mean() => {
+                        "the baseline has means alone, of which it cannot be computed"
+                    }
+                    _ => "no sample is scored in both",
+                };
                 let message = format!(
-                    "{} cannot be compared with the baseline: no sample is scored in both",
+                    "{} cannot be compared with the baseline: {why}",
                     self.subject()
                 );
                 self.file(findings, Code::Incomparable, message, &[]);
@@ -533,7 +553,7 @@ impl<'a> Case<'a> {
                 sentence::plural(count(relative.pairs.unwrap_or(0)), "score is", "scores are"),
                 self.limits.min_samples
             );
-            self.warn(findings, Code::SmallSlice, message);
+            self.warn_small(findings, message);
             return;
         }
         self.regression(inputs, &relative, findings);
@@ -755,6 +775,13 @@ impl<'a> Case<'a> {
         self.warn_with(findings, code, message, None, &[]);
     }
 
+    fn warn_small(&mut self, findings: &mut Findings, message: String) {
+        if self.limits.severity != Severity::Off {
+            findings.warn_small(self.about(Code::SmallSlice, message, None, &[]));
+            self.lower(Status::Warn);
+        }
+    }
+
     fn warn_with(
         &mut self,
         findings: &mut Findings,
@@ -832,6 +859,10 @@ fn numbers_of(relative: &Relative) -> Vec<(&'static str, f64)> {
     }
     if let Some(test) = relative.test {
         numbers.push(("p_value", test.p));
+        if let Some((adjusted, family)) = test.corrected() {
+            numbers.push(("p_adjusted", adjusted));
+            numbers.push(("family", family as f64));
+        }
     }
     if let Some(bound) = relative.bound {
         numbers.push(("upper_bound", bound));

@@ -13,14 +13,17 @@ mod sentence;
 
 use std::rc::Rc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
+use serde_json::Value;
+
+use crate::comparability::Comparison;
 use crate::history::HistoryLine;
 use crate::measure::Units;
 use crate::number;
 use crate::pairing::Pairing;
 use crate::policy::{Bound, BoundMetric, OnIncomparable, Policy, Rule, Severity};
-use crate::results::Results;
+use crate::results::{Results, Samples};
 use crate::stats;
 use crate::verdict::{
     Code, MetricRow, Outcome, PolicySource, Provenance, Reason, SCHEMA, SampleCounts, Status,
@@ -50,16 +53,23 @@ pub(crate) struct Variant<'a> {
     pub(crate) name: Option<&'a str>,
     /// False when gate.toml no longer lists it: that it is gone from the results is meant.
     pub(crate) expected: bool,
+    /// True when there is a baseline and it does not know the variant.
+    pub(crate) is_new: bool,
     pub(crate) now: Option<Units<'a>>,
     pub(crate) before: Option<Units<'a>>,
     pub(crate) pairing: Option<Pairing>,
 }
+
+/// So many small slices of a tag are warned about one by one.
+const SMALL_SLICES: usize = 5;
 
 /// Reasons as they come up; severity decides where each of them goes.
 #[derive(Default)]
 pub(crate) struct Findings {
     reasons: Vec<Reason>,
     warnings: Vec<Reason>,
+    /// Slices with too few scores, by tag: a tag with many values has many of them.
+    small: IndexMap<String, Vec<Reason>>,
     blocked: bool,
     undecided: bool,
 }
@@ -67,6 +77,34 @@ pub(crate) struct Findings {
 impl Findings {
     pub(crate) fn warn(&mut self, reason: Reason) {
         self.warnings.push(reason);
+    }
+
+    /// Files the warning that a slice is too small to be judged.
+    pub(crate) fn warn_small(&mut self, reason: Reason) {
+        let slice = reason.slice.as_deref().unwrap_or_default();
+        let tag = slice.split_once('=').map_or(slice, |(tag, _)| tag);
+        self.small.entry(tag.to_owned()).or_default().push(reason);
+    }
+
+    /// All warnings, with one for all the small slices of a tag when there are many.
+    fn warnings(mut self) -> (Vec<Reason>, Vec<Reason>) {
+        for (tag, mut small) in self.small {
+            if small.len() > SMALL_SLICES {
+                let named: Vec<&str> = small
+                    .iter()
+                    .filter_map(|reason| reason.slice.as_deref())
+                    .take(SMALL_SLICES)
+                    .collect();
+                let message = format!(
+                    "{} rows of slices by {tag} have too few scores: shown, not judged ({}, …)",
+                    small.len(),
+                    named.join(", ")
+                );
+                small = vec![reason(Code::SmallSlice, message)];
+            }
+            self.warnings.extend(small);
+        }
+        (self.reasons, self.warnings)
     }
 
     /// Files a reason under its severity, and says which status the row gets from it.
@@ -117,12 +155,13 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
     let variants = variants_of(&inputs);
     let mut findings = Findings::default();
     about_the_run(&inputs, &variants, &mut findings);
-    let mut cases = cases_of(&inputs, &variants, &mut findings);
+    let comparisons = comparisons(&inputs);
+    let mut cases = cases_of(&inputs, &variants, &comparisons, &mut findings);
     correct_as_a_family(&mut cases);
     for case in &mut cases {
         case.judge(&inputs, &mut findings);
     }
-    about_names(&inputs, &variants, &mut findings);
+    about_names(&inputs, &variants, &comparisons, &mut findings);
     let outcome = match (findings.blocked, findings.undecided) {
         (true, _) => Outcome::Block,
         (false, true) => Outcome::Undecided,
@@ -131,21 +170,22 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
     let worst_samples = samples::worst(&cases);
     let failed_samples = samples::failed(&cases);
     let rows = in_reading_order(cases);
+    let (reasons, warnings) = findings.warnings();
     Verdict {
         schema: SCHEMA.to_owned(),
         tool: crate::VERSION.to_owned(),
         gate_id: inputs.policy.id().to_owned(),
         outcome,
         exit_code: outcome.exit_code(),
-        summary: sentence::summary(outcome, &rows, &findings.reasons),
-        reasons: findings.reasons,
-        warnings: findings.warnings,
+        summary: sentence::summary(outcome, &rows, &reasons),
+        reasons,
+        warnings,
         metrics: rows,
         worst_samples,
         failed_samples,
         base: None,
         samples: sample_counts(&variants),
-        usage: inputs.results.usage.clone(),
+        usage: inputs.results.usage.as_ref().map(sorted),
         policy: PolicySource {
             path: None,
             rule: inputs.policy.rule(),
@@ -153,7 +193,7 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
             seed: stats::SEED,
             draws: stats::DRAWS,
         },
-        provenance: provenance(&inputs),
+        provenance: provenance(&inputs, &comparisons),
     }
 }
 
@@ -189,6 +229,10 @@ fn variants_of<'a>(inputs: &Inputs<'a>) -> Vec<Variant<'a>> {
                         (Some(listed), Some(name)) => listed.contains(&name),
                         _ => true,
                     },
+                is_new: inputs.baseline.is_some_and(|baseline| {
+                    let is_empty = baseline.samples().is_some_and(Samples::is_empty);
+                    !is_empty && !baseline.variants().contains(&name)
+                }),
                 now,
                 before,
                 pairing,
@@ -201,6 +245,7 @@ fn variants_of<'a>(inputs: &Inputs<'a>) -> Vec<Variant<'a>> {
 fn cases_of<'a>(
     inputs: &Inputs<'a>,
     variants: &'a [Variant<'a>],
+    comparisons: &[Comparison],
     findings: &mut Findings,
 ) -> Vec<Case<'a>> {
     let expected: Vec<&Variant<'_>> = variants.iter().filter(|variant| variant.expected).collect();
@@ -209,8 +254,10 @@ fn cases_of<'a>(
         .bound
         .metrics
         .iter()
-        .map(|metric| {
-            let of = |variant: &&'a Variant<'a>| Rc::new(Sides::of(inputs, metric, variant));
+        .zip(comparisons)
+        .map(|(metric, comparison)| {
+            let of =
+                |variant: &&'a Variant<'a>| Rc::new(Sides::of(inputs, metric, variant, comparison));
             expected.iter().map(of).collect()
         })
         .collect();
@@ -253,18 +300,11 @@ fn cases_of<'a>(
 /// Slices stand below the row of their metric.
 fn in_reading_order(cases: Vec<Case<'_>>) -> Vec<MetricRow> {
     let mut rows: Vec<MetricRow> = cases.into_iter().map(|case| case.row).collect();
-    let mut order: Vec<(String, Option<String>)> = Vec::new();
-    for row in &rows {
-        let key = (row.metric.clone(), row.variant.clone());
-        if !order.contains(&key) {
-            order.push(key);
-        }
-    }
-    rows.sort_by_key(|row| {
-        order
-            .iter()
-            .position(|(metric, variant)| *metric == row.metric && *variant == row.variant)
-    });
+    let order: IndexSet<(String, Option<String>)> = rows
+        .iter()
+        .map(|row| (row.metric.clone(), row.variant.clone()))
+        .collect();
+    rows.sort_by_cached_key(|row| order.get_index_of(&(row.metric.clone(), row.variant.clone())));
     rows
 }
 
@@ -329,6 +369,17 @@ fn about_the_run(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut F
         findings.warn(reason(Code::NoInterval, message));
     }
     for variant in variants {
+        if variant.is_new {
+            let name = variant.name.map_or_else(
+                || "the results without a variant are".to_owned(),
+                |name| format!("variant {name} is"),
+            );
+            let message = format!("{name} not in the baseline: its regression is not gated yet");
+            let mut new = reason(Code::NotInBaseline, message);
+            new.variant = variant.name.map(str::to_owned);
+            findings.warn(new);
+            continue;
+        }
         let Some(pairing) = &variant.pairing else {
             continue;
         };
@@ -350,7 +401,12 @@ fn about_the_run(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut F
 }
 
 /// What concerns names: assumed directions, metrics and variants that are gone, provenance that one side lacks.
-fn about_names(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut Findings) {
+fn about_names(
+    inputs: &Inputs<'_>,
+    variants: &[Variant<'_>],
+    comparisons: &[Comparison],
+    findings: &mut Findings,
+) {
     for metric in &inputs.bound.assumed {
         let message = format!(
             "nobody says which way {metric} is better: higher is assumed; set `direction` under [metrics.{metric}]"
@@ -377,31 +433,28 @@ fn about_names(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut Fin
             findings.warn(gone);
         }
     }
-    let unknown = differences(inputs, |comparison| comparison.unknown);
+    let unknown = each_once(comparisons.iter().map(|comparison| &comparison.unknown));
     if !unknown.is_empty() {
         let message = format!("taken as comparable, though {}", sentence::list(&unknown));
         findings.warn(reason(Code::UnknownProvenance, message));
     }
 }
 
-/// One kind of finding of the comparison, over all gated metrics, each said once.
-fn differences(
-    inputs: &Inputs<'_>,
-    pick: impl Fn(crate::comparability::Comparison) -> Vec<String>,
-) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let Some(baseline) = inputs.baseline else {
-        return found;
+/// The two sides of each gated metric, compared.
+fn comparisons(inputs: &Inputs<'_>) -> Vec<Comparison> {
+    let compare = |metric: &BoundMetric| match inputs.baseline {
+        Some(baseline) => crate::comparability::compare(metric, inputs.results, baseline),
+        None => Comparison::default(),
     };
-    for metric in &inputs.bound.metrics {
-        for difference in pick(crate::comparability::compare(
-            metric,
-            inputs.results,
-            baseline,
-        )) {
-            if !found.contains(&difference) {
-                found.push(difference);
-            }
+    inputs.bound.metrics.iter().map(compare).collect()
+}
+
+/// One kind of finding over all metrics, each said once.
+fn each_once<'a>(findings: impl Iterator<Item = &'a Vec<String>>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for finding in findings.flatten() {
+        if !found.contains(finding) {
+            found.push(finding.clone());
         }
     }
     found
@@ -423,7 +476,7 @@ fn sample_counts(variants: &[Variant<'_>]) -> Option<SampleCounts> {
     paired.then_some(counts)
 }
 
-fn provenance(inputs: &Inputs<'_>) -> Provenance {
+fn provenance(inputs: &Inputs<'_>, comparisons: &[Comparison]) -> Provenance {
     let value = |results: &Results| {
         let mut entries = serde_json::Map::new();
         if let Ok(run) = serde_json::to_value(&results.run) {
@@ -432,9 +485,9 @@ fn provenance(inputs: &Inputs<'_>) -> Provenance {
         if let Some(Ok(accepted)) = results.accepted.as_ref().map(serde_json::to_value) {
             entries.insert("accepted".to_owned(), accepted);
         }
-        serde_json::Value::Object(entries)
+        sorted(&Value::Object(entries))
     };
-    let mut found = differences(inputs, |comparison| comparison.differences);
+    let mut found = each_once(comparisons.iter().map(|comparison| &comparison.differences));
     if let Some(baseline) = inputs.baseline {
         let hash = |results: &Results| results.run.dataset.as_ref()?.sha256.clone();
         if let (Some(now), Some(before)) = (hash(inputs.results), hash(baseline))
@@ -447,6 +500,22 @@ fn provenance(inputs: &Inputs<'_>) -> Provenance {
         results: Some(value(inputs.results)),
         baseline: inputs.baseline.map(value),
         differences: found,
+    }
+}
+
+/// The same JSON with its keys in order: the order of a file changes nothing.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Object(entries) => {
+            let mut entries: Vec<_> = entries.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            let entries = entries.into_iter();
+            entries
+                .map(|(key, value)| (key.clone(), sorted(value)))
+                .collect()
+        }
+        other => other.clone(),
     }
 }
 

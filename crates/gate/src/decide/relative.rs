@@ -1,12 +1,12 @@
 //! The change against the baseline over the commonly scored samples, and whether it is more than noise.
 
-use crate::measure::{Measured, SampleScores};
+use crate::measure::{Measured, SampleScores, Tally};
 use crate::number::EPSILON;
 use crate::pairing::Pairing;
 use crate::policy::Placed;
 use crate::policy::{BoundMetric, Direction, Limit, Rule};
 use crate::stats::{
-    Aggregate, Estimate, Interval, Paired, Resampling, bootstrap, holm, label_swap, samples_needed,
+    Aggregate, Interval, Paired, Resampling, bootstrap, holm, label_swap, samples_needed,
 };
 
 use super::Variant;
@@ -47,8 +47,21 @@ pub(crate) struct Test {
     /// Two-sided p-value of the t-test, where the metric got worse.
     t: Option<f64>,
     clusters: usize,
+    /// Slices are many: however few their samples, their tests are corrected.
+    in_slice: bool,
     /// What decides, and its p-value corrected for the family.
     pub(crate) decided: Decided,
+}
+
+impl Test {
+    /// The corrected p-value and the number of limits it is corrected for.
+    pub(crate) fn corrected(&self) -> Option<(f64, usize)> {
+        match self.decided {
+            Decided::Permutation { adjusted, family }
+            | Decided::CorrectedInterval { adjusted, family } => Some((adjusted, family)),
+            Decided::Interval { .. } | Decided::Point => None,
+        }
+    }
 }
 
 /// What decides whether a drop is significant.
@@ -192,6 +205,7 @@ pub(crate) struct Judgement<'a> {
     pub(crate) limit: Option<Placed<Limit>>,
     pub(crate) rule: Rule,
     pub(crate) confidence: f64,
+    pub(crate) in_slice: bool,
 }
 
 impl Relative {
@@ -202,9 +216,14 @@ impl Relative {
             limit,
             rule,
             confidence,
+            in_slice,
         } = judgement;
         let aggregate = metric.aggregate;
-        let paired = Paired::new(&pairs.before, &pairs.now, pairs.clusters.as_deref())?;
+        // A slice that lies within one cluster is a question about that cluster: its samples are what varies.
+        let clusters = pairs.clusters.as_deref();
+        let clusters =
+            clusters.filter(|clusters| !in_slice || clusters.iter().any(|code| *code > 0));
+        let paired = Paired::new(&pairs.before, &pairs.now, clusters)?;
         let (estimate, before, now) = if aggregate.is_mean() {
             let estimate = paired.cluster_sums()?.estimate()?;
             let before = crate::stats::mean(pairs.before.iter().copied())?;
@@ -238,9 +257,7 @@ impl Relative {
             stderr,
             allowed,
             test: match (rule, limit) {
-                (Rule::Significant, Some(_)) => {
-                    test(metric, &paired, estimate.as_ref(), drop, interval)
-                }
+                (Rule::Significant, Some(_)) => test(metric, &paired, drop, interval, in_slice),
                 _ => None,
             },
             bound: match rule {
@@ -315,7 +332,13 @@ impl Relative {
     /// About how many samples would decide whether the drop is real.
     pub(crate) fn samples_needed(&self) -> Option<u64> {
         let pairs = usize::try_from(self.pairs?).ok()?;
-        samples_needed(pairs, self.drop, self.stderr?, self.confidence)
+        // Holm asks most of the smallest p-value of a family.
+        let family = self
+            .test
+            .and_then(|test| test.corrected())
+            .map_or(1, |(_, family)| family);
+        let confidence = 1.0 - (1.0 - self.confidence) / family.max(1) as f64;
+        samples_needed(pairs, self.drop, self.stderr?, confidence)
     }
 
     /// About how many samples would show that the drop is within the limit.
@@ -341,9 +364,9 @@ pub(crate) fn worse(direction: Direction, change: f64) -> f64 {
 fn test(
     metric: &BoundMetric,
     paired: &Paired<'_>,
-    estimate: Option<&Estimate>,
     drop: f64,
     interval: Option<Interval>,
+    in_slice: bool,
 ) -> Option<Test> {
     let outcome = label_swap(
         paired,
@@ -351,27 +374,21 @@ fn test(
         metric.scores,
         Resampling::default(),
     )?;
-    let clusters = match estimate {
-        Some(estimate) => estimate.clusters,
-        None => paired.cluster_sums()?.estimate()?.clusters,
-    };
-    let t = match estimate {
-        Some(estimate) if drop > 0.0 => estimate.p_two_sided(),
-        Some(_) => Some(1.0),
-        None => interval.map(|interval| {
-            // A percentile interval has no p-value; that it excludes 0 is all there is to know.
-            if interval.contains(0.0) || drop <= 0.0 {
-                1.0
-            } else {
-                0.0
-            }
-        }),
+    let scores = paired.estimate(Aggregate::Mean)?;
+    let t = match paired.estimate(metric.aggregate) {
+        _ if drop <= 0.0 => Some(1.0),
+        Some(estimate) => estimate.p_two_sided(),
+        // The test of a quantile's interval is yes or no; a p-value that can be corrected is that of the scores.
+        None if interval.is_some_and(|interval| interval.contains(0.0)) => Some(1.0),
+        None if worse(metric.scores, scores.change) <= 0.0 => Some(1.0),
+        None => scores.p_two_sided(),
     };
     Some(Test {
         p: outcome.p_one_sided,
         floor: outcome.floor,
         t,
-        clusters,
+        clusters: scores.clusters,
+        in_slice,
         decided: Decided::Point,
     })
 }
@@ -399,7 +416,7 @@ pub(crate) fn correct(family: &mut [&mut Relative]) {
                     },
                     test.p,
                 )
-            } else if test.clusters < FEW_CLUSTERS {
+            } else if test.clusters < FEW_CLUSTERS && !test.in_slice {
                 let excludes_zero = test.t.is_some_and(|t| t <= alpha);
                 (Decided::Interval { excludes_zero }, 1.0)
             } else {
@@ -434,10 +451,12 @@ pub(crate) fn aggregate_of(
     aggregate: Aggregate,
     measured: &Measured<'_>,
     members: Option<&[u32]>,
+    tally: &Tally,
 ) -> Option<f64> {
     match measured {
         Measured::Missing => None,
-        Measured::Mean(summary) => summary.mean.filter(|_| aggregate.is_mean()),
+        _ if aggregate.is_mean() => tally.mean,
+        Measured::Mean(_) => None,
         Measured::Samples(scores) => {
             let mut values: Vec<f64> = match members {
                 Some(members) => members

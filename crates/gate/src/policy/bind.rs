@@ -1,5 +1,6 @@
 //! Looks the names of the policy up in results and baseline: which metrics are gated, by what.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -124,6 +125,9 @@ pub struct SliceLimits {
     pub worse: Worse,
 }
 
+/// The range for which the default limits hold.
+const UNIT: Option<[f64; 2]> = Some([0.0, 1.0]);
+
 /// An entry of `[metrics]`, as far as it decides which names it means.
 struct Entry<'a> {
     name: &'a Spanned<String>,
@@ -199,7 +203,7 @@ struct Binder<'a> {
     policy: &'a Policy,
     results: &'a Results,
     baseline: Option<&'a Results>,
-    /// Metrics of results and baseline, those of the results first.
+    /// Metrics of results and baseline.
     names: Vec<String>,
 }
 
@@ -352,7 +356,9 @@ impl Binder<'_> {
                     .or_else(|| before?.range),
             ),
         };
-        let is_unit = range == Some([0.0, 1.0]);
+        // Results on another scale than the baseline's are incomparable; they must not switch the limit off.
+        let was_unit = section.range.is_none() && before.and_then(|info| info.range) == UNIT;
+        let is_unit = range == UNIT || was_unit;
         let default = |limit: Option<&Spanned<Limit>>| {
             limit
                 .map(|limit| self.placed_limit(limit))
@@ -604,23 +610,18 @@ impl Binder<'_> {
     }
 }
 
-/// Names of all metrics that a file measures or declares, those of the results first.
+/// Names of all metrics that a file measures or declares, sorted: the order of a file changes nothing.
 fn names_of(results: &Results, baseline: Option<&Results>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for side in [Some(results), baseline].into_iter().flatten() {
-        let declared = side
-            .run
-            .metrics
-            .iter()
-            .flatten()
-            .map(|(name, _)| name.as_str());
-        for name in side.metric_names().into_iter().chain(declared) {
-            if !names.iter().any(|known| known == name) {
-                names.push(name.to_owned());
-            }
-        }
-    }
-    names
+    let names: BTreeSet<&str> = [Some(results), baseline]
+        .into_iter()
+        .flatten()
+        .flat_map(|side| {
+            let declared = side.run.metrics.iter().flatten();
+            let declared = declared.map(|(name, _)| name.as_str());
+            side.metric_names().into_iter().chain(declared)
+        })
+        .collect();
+    names.into_iter().map(str::to_owned).collect()
 }
 
 fn wrong_way(

@@ -8,11 +8,14 @@ use std::collections::HashMap;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::error::{ReadError, pointer_step};
-use super::row::{RawScore, Row, Tag};
-use super::summary::no_number;
+use super::row::{Name, RawScore, Row, Tag};
+use super::summary::{is_too_large, no_number, too_large};
 
 /// A code for "none" in a column of interned names.
 const NONE: u32 = u32::MAX;
+
+/// So many names are compared one by one before they are hashed.
+const FEW_NAMES: usize = 4;
 
 /// Codes of tags from here on name an entry of `lists`.
 const FIRST_LIST: u32 = 1 << 31;
@@ -211,7 +214,7 @@ impl Samples {
         }))
     }
 
-    /// The metrics, in the order in which the file first names them.
+    /// The metrics, in the order of their names.
     pub fn metrics(&self) -> &[ScoreColumn] {
         &self.metrics
     }
@@ -394,11 +397,17 @@ impl Strings {
 
 impl Interner {
     fn code(&mut self, name: &str) -> u32 {
-        if self
+        // Clusters come in runs, and tags have few values: most names are found without hashing them.
+        if self.get(self.last) == Some(name) {
+            return self.last;
+        }
+        if let Some(code) = self
             .names
-            .get(self.last as usize)
-            .is_some_and(|last| last == name)
+            .iter()
+            .take(FEW_NAMES)
+            .position(|known| known == name)
         {
+            self.last = u32::try_from(code).unwrap_or(NONE);
             return self.last;
         }
         let code = match self.codes.get(name) {
@@ -512,12 +521,12 @@ impl Builder {
                 .samples
                 .tags
                 .iter()
-                .position(|known| known.tag == tag.0)
+                .position(|known| tag.is(&known.tag))
             {
                 Some(at) => at,
                 None => {
                     self.samples.tags.push(TagColumn {
-                        tag: tag.0.clone().into_owned(),
+                        tag: tag.text().into_owned(),
                         column: Column::default(),
                         lists: Vec::new(),
                     });
@@ -552,11 +561,15 @@ impl Builder {
 
     fn push_scores(&mut self, row: usize, code: u32, sample: &Row<'_>) -> Result<(), ReadError> {
         for (position, (metric, score)) in sample.scores.iter().enumerate() {
-            let at = self.column_at(position, &metric.0, row);
+            let at = self.column_at(position, metric, row);
             let Some(column) = self.samples.metrics.get_mut(at) else {
                 continue;
             };
             match score {
+                RawScore::Number(number) if is_too_large(*number) => {
+                    return Err(too_large(&metric.text(), *number)
+                        .pointer(format!("/scores{}", pointer_step(&metric.text()))));
+                }
                 RawScore::Number(number) => column.values.push(*number),
                 RawScore::Null => column.values.push(f64::NAN),
                 RawScore::NotANumber => {
@@ -564,13 +577,13 @@ impl Builder {
                     column.causes.push((code, Cause::NotANumber));
                 }
                 RawScore::Wrong(what) => {
-                    return Err(no_number(&metric.0, what)
-                        .pointer(format!("/scores{}", pointer_step(&metric.0))));
+                    return Err(no_number(&metric.text(), what)
+                        .pointer(format!("/scores{}", pointer_step(&metric.text()))));
                 }
             }
         }
         for (metric, why) in &sample.not_applicable {
-            let at = self.column_at(usize::MAX, &metric.0, row);
+            let at = self.column_at(usize::MAX, metric, row);
             if let Some(column) = self.samples.metrics.get_mut(at) {
                 let why = why.0.as_deref().unwrap_or("");
                 let cause = Cause::NotApplicable(column.texts.code(why));
@@ -578,7 +591,7 @@ impl Builder {
             }
         }
         for (metric, failure) in &sample.failures {
-            let at = self.column_at(usize::MAX, &metric.0, row);
+            let at = self.column_at(usize::MAX, metric, row);
             if let Some(column) = self.samples.metrics.get_mut(at) {
                 let kind = failure.kind.as_deref().unwrap_or("missing");
                 let cause = Cause::Failed {
@@ -592,7 +605,7 @@ impl Builder {
             }
         }
         for (metric, score) in &sample.scores {
-            let at = self.column_at(usize::MAX, &metric.0, row);
+            let at = self.column_at(usize::MAX, metric, row);
             if let (RawScore::Null, Some(column)) = (score, self.samples.metrics.get_mut(at))
                 && column.causes.last().is_none_or(|(at, _)| *at != code)
             {
@@ -601,7 +614,7 @@ impl Builder {
         }
         if self.with_reasons {
             for (metric, reason) in &sample.reasons {
-                let at = self.column_at(usize::MAX, &metric.0, row);
+                let at = self.column_at(usize::MAX, metric, row);
                 if let (Some(reason), Some(column)) = (&reason.0, self.samples.metrics.get_mut(at))
                 {
                     let start = column.reason_text.len();
@@ -647,7 +660,7 @@ impl Builder {
                     Tag::Many(values)
                 }
             };
-            sample.tags.push((text(tag), value));
+            sample.tags.push((Name::of(tag), value));
         }
         for column in first.metrics() {
             let name = column.metric();
@@ -661,26 +674,26 @@ impl Builder {
                     .filter(|score| score.is_finite())
             });
             if let Some(mean) = crate::stats::mean(numbers) {
-                sample.scores.push((text(name), RawScore::Number(mean)));
+                sample.scores.push((Name::of(name), RawScore::Number(mean)));
                 continue;
             }
             if head.rows(unit).all(|row| column.is_absent(row)) {
                 continue;
             }
-            sample.scores.push((text(name), RawScore::Null));
+            sample.scores.push((Name::of(name), RawScore::Null));
             let failure = scores
                 .clone()
                 .find_map(|(units, column)| units.failure(column, unit));
             match failure {
                 Some((kind, message)) => sample.failures.push((
-                    text(name),
+                    Name::of(name),
                     super::row::RawFailure {
                         kind: Some(Cow::Owned(kind.to_owned())),
                         message: message.map(|message| Cow::Owned(message.to_owned())),
                     },
                 )),
                 None => sample.not_applicable.push((
-                    text(name),
+                    Name::of(name),
                     super::row::Note(match column.score(row) {
                         Score::NotApplicable(why) => why.map(|why| Cow::Owned(why.to_owned())),
                         Score::Number(_) | Score::Failed { .. } => None,
@@ -692,21 +705,21 @@ impl Builder {
     }
 
     /// Index of a metric's column, which is made on first sight.
-    fn column_at(&mut self, position: usize, metric: &str, row: usize) -> usize {
+    fn column_at(&mut self, position: usize, metric: &Name<'_>, row: usize) -> usize {
         let metrics = &mut self.samples.metrics;
         let guess = self.expected.get(position).copied();
         if let Some(guess) = guess
             && metrics
                 .get(guess)
-                .is_some_and(|column| column.metric == metric)
+                .is_some_and(|column| metric.is(&column.metric))
         {
             return guess;
         }
-        let at = match metrics.iter().position(|column| column.metric == metric) {
+        let at = match metrics.iter().position(|column| metric.is(&column.metric)) {
             Some(at) => at,
             None => {
                 metrics.push(ScoreColumn {
-                    metric: metric.to_owned(),
+                    metric: metric.text().into_owned(),
                     values: vec![f64::NAN; row],
                     causes: Vec::new(),
                     texts: Interner::default(),
@@ -735,6 +748,9 @@ impl Builder {
         if let Some(order) = canonical_order(&samples)? {
             samples.reorder(&order);
         }
+        // The order of samples, and of keys in a sample, changes nothing.
+        samples.metrics.sort_by(|a, b| a.metric.cmp(&b.metric));
+        samples.tags.sort_by(|a, b| a.tag.cmp(&b.tag));
         Ok(samples)
     }
 }

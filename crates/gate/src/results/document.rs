@@ -1,6 +1,7 @@
 //! The parts of a results file that are not samples, as types: read, written, and the source of the JSON Schema.
 
-use indexmap::IndexMap;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::policy::Direction;
@@ -45,7 +46,7 @@ pub struct RunInfo {
     pub judge: Option<JudgeInfo>,
     /// What each metric is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub metrics: Option<IndexMap<String, MetricInfo>>,
+    pub metrics: Option<BTreeMap<String, MetricInfo>>,
     /// The variants that were run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variants: Option<Vec<VariantInfo>>,

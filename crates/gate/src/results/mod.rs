@@ -253,7 +253,7 @@ fn read_samples(stream: &mut Stream<impl Read>, keep: Keep) -> Result<Samples, R
             }
         }
         stream
-            .row(|row| builder.push(&row))
+            .row(|row| builder.push(row))
             .map_err(|error| match error.pointer {
                 None => error.pointer(format!("/samples/{index}")),
                 Some(_) => error,
@@ -377,21 +377,18 @@ impl Results {
         }
     }
 
-    /// Names of the metrics that the file measures, in its order.
+    /// Names of the metrics that the file measures, sorted.
     pub fn metric_names(&self) -> Vec<&str> {
-        let mut names: Vec<&str> = Vec::new();
-        match &self.scores {
-            Scores::Samples(samples) => {
-                names.extend(samples.metrics().iter().map(ScoreColumn::metric));
-            }
-            Scores::Means(means) => {
-                for metric in means.values().flat_map(IndexMap::keys) {
-                    if !names.contains(&metric.as_str()) {
-                        names.push(metric);
-                    }
-                }
-            }
-        }
+        let mut names: Vec<&str> = match &self.scores {
+            Scores::Samples(samples) => samples.metrics().iter().map(ScoreColumn::metric).collect(),
+            Scores::Means(means) => means
+                .values()
+                .flat_map(IndexMap::keys)
+                .map(String::as_str)
+                .collect(),
+        };
+        names.sort_unstable();
+        names.dedup();
         names
     }
 
@@ -399,7 +396,11 @@ impl Results {
     pub fn variants(&self) -> Vec<Option<&str>> {
         match &self.scores {
             Scores::Samples(samples) => samples.variants(),
-            Scores::Means(means) => means.keys().map(Option::as_deref).collect(),
+            Scores::Means(means) => {
+                let mut names: Vec<Option<&str>> = means.keys().map(Option::as_deref).collect();
+                names.sort_unstable();
+                names
+            }
         }
     }
 
@@ -482,13 +483,16 @@ fn check_summaries(
     means: &IndexMap<Option<String>, IndexMap<String, Summary>>,
 ) -> Result<(), ReadError> {
     for (variant, metrics) in means {
-        let rows = match variant {
-            // A summary without variants over samples with several is a mean of everything.
-            None => 0..samples.len(),
-            Some(name) => samples.rows_of(Some(name)),
-        };
+        let rows = samples.rows_of(variant.as_deref());
         for (metric, stated) in metrics {
-            check_summary(samples, variant.as_deref(), rows.clone(), metric, stated)?;
+            let checked = check_summary(samples, variant.as_deref(), rows.clone(), metric, stated);
+            match variant {
+                // Beside variants, a summary without one may as well be that of everything.
+                None if checked.is_err() => {
+                    check_summary(samples, None, 0..samples.len(), metric, stated)?;
+                }
+                _ => checked?,
+            }
         }
     }
     Ok(())
@@ -534,6 +538,9 @@ fn check_summary(
                 ),
             ));
         }
+    }
+    if stated.mean.is_none() {
+        return Ok(());
     }
     let counts = [
         ("n", stated.n, tallies.map(|tally| tally.n)),

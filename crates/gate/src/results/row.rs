@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use smallvec::SmallVec;
 
 use super::stream::NAN_MARKER;
 
 /// A list that is short in nearly every file.
-pub(super) type Few<T> = SmallVec<[T; 6]>;
+pub(super) type Few<T> = SmallVec<[T; 4]>;
 
 /// One element of `samples`.
 #[derive(Default)]
@@ -20,11 +20,49 @@ pub(super) struct Row<'a> {
     pub(super) repeat: Option<u32>,
     pub(super) cluster: Option<Text<'a>>,
     pub(super) input_sha256: Option<Text<'a>>,
-    pub(super) tags: Few<(Text<'a>, Tag<'a>)>,
-    pub(super) scores: Few<(Text<'a>, RawScore)>,
-    pub(super) failures: Few<(Text<'a>, RawFailure<'a>)>,
-    pub(super) not_applicable: Few<(Text<'a>, Note<'a>)>,
-    pub(super) reasons: Few<(Text<'a>, Note<'a>)>,
+    pub(super) tags: Few<(Name<'a>, Tag<'a>)>,
+    pub(super) scores: Few<(Name<'a>, RawScore)>,
+    pub(super) failures: Vec<(Name<'a>, RawFailure<'a>)>,
+    pub(super) not_applicable: Vec<(Name<'a>, Note<'a>)>,
+    pub(super) reasons: Vec<(Name<'a>, Note<'a>)>,
+}
+
+/// A key, not yet checked to be UTF-8: most keys are compared with one that is, and never looked at again.
+#[derive(PartialEq, Eq)]
+pub(super) struct Name<'a>(Cow<'a, [u8]>);
+
+impl<'a> Name<'a> {
+    pub(super) fn of(text: &'a str) -> Self {
+        Name(Cow::Borrowed(text.as_bytes()))
+    }
+
+    pub(super) fn is(&self, name: &str) -> bool {
+        *self.0 == *name.as_bytes()
+    }
+
+    /// The key as text; what is no UTF-8 shows as such.
+    pub(super) fn text(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameVisitor;
+        impl<'de> Visitor<'de> for NameVisitor {
+            type Value = Name<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_bytes<E>(self, name: &'de [u8]) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Borrowed(name)))
+            }
+            fn visit_bytes<E>(self, name: &[u8]) -> Result<Name<'de>, E> {
+                Ok(Name(Cow::Owned(name.to_owned())))
+            }
+        }
+        deserializer.deserialize_bytes(NameVisitor)
+    }
 }
 
 /// A name: a string, or a number or truth value by its spelling.
@@ -68,116 +106,152 @@ enum Key<'a> {
     Failures,
     NotApplicable,
     Reasons,
-    Other(Text<'a>),
+    Other(Name<'a>),
 }
 
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = Text::deserialize(deserializer)?;
+        let name = Name::deserialize(deserializer)?;
         Ok(match name.0.as_ref() {
-            "id" => Key::Id,
-            "variant" => Key::Variant,
-            "repeat" => Key::Repeat,
-            "cluster" => Key::Cluster,
-            "input_sha256" => Key::InputSha256,
-            "tags" => Key::Tags,
-            "scores" => Key::Scores,
-            "failures" => Key::Failures,
-            "not_applicable" => Key::NotApplicable,
-            "reasons" => Key::Reasons,
+            b"id" => Key::Id,
+            b"variant" => Key::Variant,
+            b"repeat" => Key::Repeat,
+            b"cluster" => Key::Cluster,
+            b"input_sha256" => Key::InputSha256,
+            b"tags" => Key::Tags,
+            b"scores" => Key::Scores,
+            b"failures" => Key::Failures,
+            b"not_applicable" => Key::NotApplicable,
+            b"reasons" => Key::Reasons,
             _ => Key::Other(name),
         })
     }
 }
 
-impl<'de> Deserialize<'de> for Row<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RowVisitor;
-        impl<'de> Visitor<'de> for RowVisitor {
-            type Value = Row<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a sample: an object with `id` and `scores`")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row<'de>, A::Error> {
-                let mut row = Row::default();
-                let mut seen = 0_u16;
-                let mut others: Few<Text<'de>> = Few::new();
-                while let Some(key) = map.next_key::<Key<'de>>()? {
-                    let (bit, name) = match &key {
-                        Key::Id => (1, "id"),
-                        Key::Variant => (1 << 1, "variant"),
-                        Key::Repeat => (1 << 2, "repeat"),
-                        Key::Cluster => (1 << 3, "cluster"),
-                        Key::InputSha256 => (1 << 4, "input_sha256"),
-                        Key::Tags => (1 << 5, "tags"),
-                        Key::Scores => (1 << 6, "scores"),
-                        Key::Failures => (1 << 7, "failures"),
-                        Key::NotApplicable => (1 << 8, "not_applicable"),
-                        Key::Reasons => (1 << 9, "reasons"),
-                        Key::Other(name) => (0, name.0.as_ref()),
-                    };
-                    if seen & bit != 0 || others.iter().any(|other| other.0 == name) {
-                        return Err(twice(name));
-                    }
-                    seen |= bit;
-                    match key {
-                        Key::Id => row.id = map.next_value::<MaybeText<'de>>()?.0,
-                        Key::Variant => row.variant = map.next_value::<MaybeText<'de>>()?.0,
-                        Key::Repeat => row.repeat = map.next_value()?,
-                        Key::Cluster => row.cluster = map.next_value::<MaybeText<'de>>()?.0,
-                        Key::InputSha256 => {
-                            row.input_sha256 = map.next_value::<MaybeText<'de>>()?.0;
-                        }
-                        Key::Tags => row.tags = map.next_value::<Entries<'de, Tag<'de>>>()?.0,
-                        Key::Scores => row.scores = map.next_value::<Entries<'de, RawScore>>()?.0,
-                        Key::Failures => {
-                            row.failures = map.next_value::<Entries<'de, RawFailure<'de>>>()?.0;
-                        }
-                        Key::NotApplicable => {
-                            row.not_applicable = map.next_value::<Entries<'de, Note<'de>>>()?.0;
-                        }
-                        Key::Reasons => {
-                            row.reasons = map.next_value::<Entries<'de, Note<'de>>>()?.0;
-                        }
-                        Key::Other(name) => {
-                            others.push(name);
-                            map.next_value::<Unread>()?;
-                        }
-                    }
-                }
-                Ok(row)
-            }
-        }
-        deserializer.deserialize_map(RowVisitor)
+/// Reads a sample into a row that is already in its place: moving rows around costs as much as parsing them.
+pub(super) struct RowSeed<'r, 'a>(pub(super) &'r mut Row<'a>);
+
+impl<'de> DeserializeSeed<'de> for RowSeed<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-/// An object as a short list of its entries; `null` is an empty one.
-struct Entries<'a, T>(Few<(Text<'a>, T)>);
+impl<'de> Visitor<'de> for RowSeed<'_, 'de> {
+    type Value = ();
 
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Entries<'de, T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EntriesVisitor<T>(std::marker::PhantomData<T>);
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for EntriesVisitor<T> {
-            type Value = Entries<'de, T>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a sample: an object with `id` and `scores`")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let row = self.0;
+        let mut seen = 0_u16;
+        let mut others: Vec<Name<'de>> = Vec::new();
+        while let Some(key) = map.next_key::<Key<'de>>()? {
+            let (bit, name) = match &key {
+                Key::Id => (1, "id"),
+                Key::Variant => (1 << 1, "variant"),
+                Key::Repeat => (1 << 2, "repeat"),
+                Key::Cluster => (1 << 3, "cluster"),
+                Key::InputSha256 => (1 << 4, "input_sha256"),
+                Key::Tags => (1 << 5, "tags"),
+                Key::Scores => (1 << 6, "scores"),
+                Key::Failures => (1 << 7, "failures"),
+                Key::NotApplicable => (1 << 8, "not_applicable"),
+                Key::Reasons => (1 << 9, "reasons"),
+                Key::Other(name) if others.contains(name) => return Err(twice(&name.text())),
+                Key::Other(_) => (0, ""),
+            };
+            if seen & bit != 0 {
+                return Err(twice(name));
             }
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Entries(Few::new()))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries: Few<(Text<'de>, T)> = Few::new();
-                while let Some(name) = map.next_key::<Text<'de>>()? {
-                    if entries.iter().any(|(known, _)| known.0 == name.0) {
-                        return Err(twice(&name.0));
-                    }
-                    entries.push((name, map.next_value()?));
+            seen |= bit;
+            match key {
+                Key::Id => row.id = map.next_value::<MaybeText<'de>>()?.0,
+                Key::Variant => row.variant = map.next_value::<MaybeText<'de>>()?.0,
+                Key::Repeat => row.repeat = map.next_value()?,
+                Key::Cluster => row.cluster = map.next_value::<MaybeText<'de>>()?.0,
+                Key::InputSha256 => row.input_sha256 = map.next_value::<MaybeText<'de>>()?.0,
+                Key::Tags => map.next_value_seed(Entries(&mut row.tags))?,
+                Key::Scores => map.next_value_seed(Entries(&mut row.scores))?,
+                Key::Failures => map.next_value_seed(Entries(&mut row.failures))?,
+                Key::NotApplicable => map.next_value_seed(Entries(&mut row.not_applicable))?,
+                Key::Reasons => map.next_value_seed(Entries(&mut row.reasons))?,
+                Key::Other(name) => {
+                    others.push(name);
+                    map.next_value::<Unread>()?;
                 }
-                Ok(Entries(entries))
             }
         }
-        deserializer.deserialize_any(EntriesVisitor(std::marker::PhantomData))
+        Ok(())
+    }
+}
+
+/// Reads an object as a list of its entries; `null` is an empty one.
+struct Entries<'r, L>(&'r mut L);
+
+/// A list that entries are read into.
+trait EntryList<'a> {
+    type Entry: Deserialize<'a>;
+    fn has(&self, name: &Name<'a>) -> bool;
+    fn add(&mut self, name: Name<'a>, entry: Self::Entry);
+}
+
+impl<'a, T: Deserialize<'a>> EntryList<'a> for Few<(Name<'a>, T)> {
+    type Entry = T;
+
+    fn has(&self, name: &Name<'a>) -> bool {
+        self.iter().any(|(known, _)| known == name)
+    }
+
+    fn add(&mut self, name: Name<'a>, entry: T) {
+        self.push((name, entry));
+    }
+}
+
+impl<'a, T: Deserialize<'a>> EntryList<'a> for Vec<(Name<'a>, T)> {
+    type Entry = T;
+
+    fn has(&self, name: &Name<'a>) -> bool {
+        self.iter().any(|(known, _)| known == name)
+    }
+
+    fn add(&mut self, name: Name<'a>, entry: T) {
+        self.push((name, entry));
+    }
+}
+
+impl<'de, L: EntryList<'de>> DeserializeSeed<'de> for Entries<'_, L> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, L: EntryList<'de>> Visitor<'de> for Entries<'_, L> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(name) = map.next_key::<Name<'de>>()? {
+            if self.0.has(&name) {
+                return Err(twice(&name.text()));
+            }
+            let entry = map.next_value()?;
+            self.0.add(name, entry);
+        }
+        Ok(())
     }
 }
 

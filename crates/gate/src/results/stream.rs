@@ -6,10 +6,10 @@
 
 use std::io::Read;
 
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
 
 use super::error::ReadError;
-use super::row::Row;
+use super::row::{Row, RowSeed};
 
 /// What a bare `NaN` becomes: a string of one DEL character, three bytes like the token.
 pub(super) const NAN_MARKER: &str = "\u{7f}";
@@ -96,24 +96,24 @@ impl<R: Read> Stream<R> {
     /// The next value as a sample, handed to `take` while it still borrows the buffer.
     pub(super) fn row<O>(
         &mut self,
-        mut take: impl FnMut(Row<'_>) -> Result<O, ReadError>,
+        mut take: impl FnMut(&Row<'_>) -> Result<O, ReadError>,
     ) -> Result<O, ReadError> {
         loop {
             let input = &self.buffer[self.start..self.end];
-            let mut values = serde_json::Deserializer::from_slice(input).into_iter::<Row<'_>>();
-            let outcome = match values.next() {
-                Some(Ok(row)) => Ok((take(row), values.byte_offset())),
-                Some(Err(error)) => Err(Some(error)),
-                None => Err(None),
+            let mut row = Row::default();
+            let mut parser = serde_json::Deserializer::from_slice(input);
+            let outcome = match RowSeed(&mut row).deserialize(&mut parser) {
+                Ok(()) => Ok((take(&row), parser.into_iter::<IgnoredAny>().byte_offset())),
+                Err(error) => Err(error),
             };
-            drop(values);
+            drop(row);
             match outcome {
                 Ok((Ok(output), used)) => {
                     self.start += used;
                     return Ok(output);
                 }
                 Ok((Err(error), _)) => return Err(error.at(self.position())),
-                Err(error) => self.recover(error)?,
+                Err(error) => self.recover(Some(error))?,
             }
         }
     }
@@ -162,7 +162,16 @@ impl<R: Read> Stream<R> {
             ReadError::new("`Infinity` is no score")
                 .help("mend what computes it: a division by zero or a logarithm of zero, usually")
         } else if problem.contains("number out of range") {
-            ReadError::new("a number is too large to be read").help("scores are finite numbers")
+            ReadError::new(format!(
+                "the number {} is too large to be read",
+                self.number_around(offset)
+            ))
+            .help("scores are finite numbers")
+        } else if problem.contains("invalid unicode") {
+            ReadError::new("the text is not UTF-8")
+                .help("write the file as UTF-8 (UTF-16 with a byte order mark is read too)")
+        } else if problem.contains("twice") || problem.contains("duplicate") {
+            ReadError::new(problem.to_owned()).help("keep one: it cannot be told which is meant")
         } else if error.is_syntax() {
             ReadError::new(format!("not valid JSON: {problem}"))
                 .help("write the file again; a JSON checker shows the place")
@@ -173,6 +182,26 @@ impl<R: Read> Stream<R> {
         match self.id_before(offset) {
             Some(id) => refusal.sample(id),
             None => refusal,
+        }
+    }
+
+    /// The number at which the parser stopped, as it stands in the file, cut to a readable length.
+    fn number_around(&self, offset: usize) -> String {
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+        let text = &self.buffer[self.start..self.end];
+        let at = (offset - self.start).min(text.len());
+        let start = text[..at]
+            .iter()
+            .rposition(|byte| !is_part(byte))
+            .map_or(0, |before| before + 1);
+        let number: String = text[start..]
+            .iter()
+            .take_while(|byte| is_part(byte))
+            .map(|byte| char::from(*byte))
+            .collect();
+        match number.get(..40) {
+            Some(cut) if number.len() > 40 => format!("{cut}…"),
+            _ => number,
         }
     }
 

@@ -69,7 +69,8 @@ impl<'de> Deserialize<'de> for RawSummary {
                     .map(|entries| RawSummary::Object(entries.0))
             }
             fn visit_f64<E>(self, number: f64) -> Result<RawSummary, E> {
-                Ok(RawSummary::Mean(RawScore::Number(number)))
+                // −0 would make equal files print differently.
+                Ok(RawSummary::Mean(RawScore::Number(number + 0.0)))
             }
             fn visit_i64<E: de::Error>(self, number: i64) -> Result<RawSummary, E> {
                 self.visit_f64(number as f64)
@@ -146,6 +147,9 @@ pub(super) fn mean_alone(
     pointer: &str,
 ) -> Result<Summary, ReadError> {
     Ok(match score {
+        RawScore::Number(mean) if is_too_large(*mean) => {
+            return Err(too_large(metric, *mean).pointer(pointer));
+        }
         RawScore::Number(mean) => Summary {
             mean: Some(*mean),
             ..Summary::default()
@@ -159,6 +163,20 @@ pub(super) fn mean_alone(
             return Err(no_number(metric, what).pointer(pointer));
         }
     })
+}
+
+/// Scores beyond this are no scores, and their squares do not fit into a number.
+const LARGEST: f64 = 1e100;
+
+/// True for a number that no sum or variance of scores could hold.
+pub(super) fn is_too_large(number: f64) -> bool {
+    number.abs() > LARGEST
+}
+
+/// The refusal of such a number.
+pub(super) fn too_large(metric: &str, number: f64) -> ReadError {
+    ReadError::new(format!("`{metric}` is {number:e}: too large to be a score"))
+        .help("mend what computes it: a division by nearly zero, usually")
 }
 
 /// The refusal of something that stands where a number belongs.
@@ -183,6 +201,9 @@ fn summary_of(
         match (key.as_str(), score) {
             ("mean" | "n" | "failed" | "not_applicable" | "stderr", RawScore::Wrong(what)) => {
                 return Err(no_number(&format!("{metric}.{key}"), what).pointer(pointer()));
+            }
+            ("mean" | "stderr", RawScore::Number(number)) if is_too_large(*number) => {
+                return Err(too_large(&format!("{metric}.{key}"), *number).pointer(pointer()));
             }
             ("mean", RawScore::Number(mean)) => summary.mean = Some(*mean),
             ("stderr", RawScore::Number(stderr)) => summary.stderr = Some(*stderr),

@@ -279,7 +279,8 @@ fn record(samples: &Samples, row: usize) -> SampleRecord<'_> {
         reasons: BTreeMap::new(),
     };
     for tag in samples.tags() {
-        let values: Vec<&str> = samples.tag_values(tag, row).collect();
+        let mut values: Vec<&str> = samples.tag_values(tag, row).collect();
+        values.sort_unstable();
         match values.as_slice() {
             [] => {}
             [one] => drop(record.tags.insert(tag, TagRecord::One(one))),

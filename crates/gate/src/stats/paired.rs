@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Aggregate, ClusterSums};
+use super::{Aggregate, ClusterSums, Estimate};
 
 /// Scores of the same samples before and now, in the same order.
 ///
@@ -60,6 +60,15 @@ impl<'a> Paired<'a> {
     /// Sums of now − before over clusters; `None` only when a difference is too large for an `f64`.
     pub fn cluster_sums(&self) -> Option<ClusterSums> {
         self.cluster_sums_of(Aggregate::Mean)
+    }
+
+    /// The estimated change of an aggregate that is a mean: the mean itself, or a pass rate, the mean of zeros and ones.
+    /// `None` for the others, and without samples.
+    pub fn estimate(&self, aggregate: Aggregate) -> Option<Estimate> {
+        match aggregate.percent() {
+            None => self.cluster_sums_of(aggregate)?.estimate(),
+            Some(_) => None,
+        }
     }
 
     /// The difference now − before of `aggregate` over all samples; for means this is the mean paired difference.

@@ -9,4 +9,5 @@
 mod expected;
 mod fixtures;
 mod fuzz_findings;
+mod properties_gate;
 mod properties_stats;
