@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use crate::results::{Accepted, ReadError};
+use crate::results::{Accepted, ReadError, is_too_large};
 
 /// One accepted baseline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -91,15 +91,41 @@ pub fn parse(text: &str) -> Result<Vec<HistoryLine>, ReadError> {
         .enumerate()
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(index, line)| {
-            serde_json::from_str(line).map_err(|error| {
+            let number = index as u64 + 1;
+            let line: HistoryLine = serde_json::from_str(line).map_err(|error| {
                 let text = error.to_string();
                 let problem = text
                     .rsplit_once(" at line ")
                     .map_or(text.as_str(), |(problem, _)| problem);
-                ReadError::new(format!("the history has a line that is not what it should be: {problem}"))
-                    .at((index as u64 + 1, error.column() as u64))
-                    .help("each line is one JSON object that `rag-gate baseline update` wrote; restore the file from git")
-            })
+                refused(problem).at((number, error.column() as u64))
+            })?;
+            let metrics = line
+                .variants
+                .values()
+                .flat_map(|variant| variant.metrics.values());
+            for metric in line.metrics.values().chain(metrics) {
+                let numbers = [
+                    metric.mean,
+                    metric.stderr,
+                    metric.change,
+                    metric.change_stderr,
+                ];
+                if let Some(large) = numbers
+                    .into_iter()
+                    .flatten()
+                    .find(|number| is_too_large(*number))
+                {
+                    return Err(refused(&format!("{large:e} is too large")).at((number, 1)));
+                }
+            }
+            Ok(line)
         })
         .collect()
+}
+
+fn refused(problem: &str) -> ReadError {
+    ReadError::new(format!(
+        "the history has a line that is not what it should be: {problem}"
+    ))
+    .help("each line is one JSON object that `rag-gate baseline update` wrote; restore the file from git")
 }

@@ -1,5 +1,7 @@
 //! `JUnit` XML: the gate is a test suite, every row of the verdict a test case.
 
+use std::collections::{HashMap, HashSet};
+
 use gate::verdict::{MetricRow, Outcome, Reason, Status, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
@@ -10,12 +12,20 @@ use crate::escape::{MESSAGE, NAME, shown};
 pub(crate) fn render(verdict: &Verdict) -> String {
     let gate_id = shown(&verdict.gate_id, NAME);
     let mut suite = TestSuite::new(&gate_id);
-    let cases = verdict.metrics.iter().map(|row| row_case(verdict, row));
+    let mut by_row: HashMap<About<'_>, Vec<&Reason>> = HashMap::new();
+    for reason in &verdict.reasons {
+        by_row.entry(about_reason(reason)).or_default().push(reason);
+    }
+    let rows: HashSet<About<'_>> = verdict.metrics.iter().map(about_row).collect();
+    let cases = verdict.metrics.iter().map(|row| {
+        let reasons = by_row.get(&about_row(row));
+        row_case(row, reasons.map_or(&[], Vec::as_slice))
+    });
     let cases = cases.chain(
         verdict
             .reasons
             .iter()
-            .filter(|reason| !verdict.metrics.iter().any(|row| concerns(reason, row)))
+            .filter(|reason| !rows.contains(&about_reason(reason)))
             .map(|reason| TestCase::new(reason_name(reason), reason_status(reason, &[reason]))),
     );
     for mut case in cases {
@@ -39,12 +49,26 @@ pub(crate) fn render(verdict: &Verdict) -> String {
     }
 }
 
-fn row_case(verdict: &Verdict, row: &MetricRow) -> TestCase {
-    let reasons: Vec<&Reason> = verdict
-        .reasons
-        .iter()
-        .filter(|reason| concerns(reason, row))
-        .collect();
+/// What a row or a reason is about: metric, variant and slice.
+type About<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
+
+fn about_row(row: &MetricRow) -> About<'_> {
+    (
+        Some(&row.metric),
+        row.variant.as_deref(),
+        row.slice.as_deref(),
+    )
+}
+
+fn about_reason(reason: &Reason) -> About<'_> {
+    (
+        reason.metric.as_deref(),
+        reason.variant.as_deref(),
+        reason.slice.as_deref(),
+    )
+}
+
+fn row_case(row: &MetricRow, reasons: &[&Reason]) -> TestCase {
     let status = match (row.status, reasons.first()) {
         (Status::Pass | Status::Warn, None) => TestCaseStatus::success(),
         (Status::Off, None) => {
@@ -52,7 +76,7 @@ fn row_case(verdict: &Verdict, row: &MetricRow) -> TestCase {
             status.set_message("off: shown, not judged");
             status
         }
-        (_, Some(first)) => reason_status(first, &reasons),
+        (_, Some(first)) => reason_status(first, reasons),
         (Status::Block, None) => bare_status(NonSuccessKind::Failure, "blocked"),
         (Status::Undecided, None) => bare_status(NonSuccessKind::Error, "undecided"),
     };
@@ -95,12 +119,6 @@ fn outcome_case(verdict: &Verdict) -> TestCase {
         .set_type(outcome_word(verdict.outcome))
         .set_message(shown(&verdict.summary, MESSAGE));
     TestCase::new("verdict", status)
-}
-
-fn concerns(reason: &Reason, row: &MetricRow) -> bool {
-    reason.metric.as_ref() == Some(&row.metric)
-        && reason.variant == row.variant
-        && reason.slice == row.slice
 }
 
 fn reason_name(reason: &Reason) -> String {

@@ -541,18 +541,27 @@ fn provenance(inputs: &Inputs<'_>, comparisons: &[Comparison]) -> Provenance {
 
 /// `faithfulness of dense in lang=de`: what a sentence is about.
 pub(crate) fn subject(metric: &BoundMetric, variant: Option<&str>, slice: Option<&str>) -> String {
-    let mut subject = metric.name.clone();
+    let mut subject = shortened(&metric.name);
     match metric.aggregate {
         stats::Aggregate::Mean => {}
         aggregate => subject = format!("{aggregate} of {subject}"),
     }
     if let Some(variant) = variant {
-        subject = format!("{subject} of {variant}");
+        subject = format!("{subject} of {}", shortened(variant));
     }
     if let Some(slice) = slice {
-        subject = format!("{subject} in {slice}");
+        subject = format!("{subject} in {}", shortened(slice));
     }
     subject
+}
+
+/// A name in a sentence: one of thousands of characters would push the numbers out of sight.
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 100;
+    match name.char_indices().nth(LONGEST) {
+        None => name.to_owned(),
+        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or(name)),
+    }
 }
 
 /// True when the policy asks for absolute limits alone where the sides cannot be compared.

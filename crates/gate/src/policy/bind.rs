@@ -483,6 +483,7 @@ impl Binder<'_> {
                 }
             }
         }
+        Self::check_slice_directions(bound, section, &metrics)?;
         Ok(BoundSlice {
             tag: tag.get_ref().clone(),
             values: section.values.clone(),
@@ -491,6 +492,47 @@ impl Binder<'_> {
             severity: section.severity.unwrap_or_default(),
             line: self.policy.line(&slice.span),
         })
+    }
+
+    /// A limit that no metric of the slice can take is a limit in the wrong direction: it would gate nothing.
+    fn check_slice_directions(
+        bound: &Bound,
+        section: &super::SliceSection,
+        metrics: &[(usize, SliceLimits)],
+    ) -> Result<(), PolicyError> {
+        let has = |direction: Direction| {
+            let mut named = metrics.iter().filter_map(|(at, _)| bound.metrics.get(*at));
+            let mut gated = bound.metrics.iter().filter(|metric| metric.overall);
+            named.any(|metric| metric.direction == direction)
+                || (section.metrics.is_none() && gated.any(|metric| metric.direction == direction))
+        };
+        if bound.metrics.is_empty() {
+            return Ok(());
+        }
+        let limits = [
+            (
+                section.max_drop.as_ref(),
+                "max_drop",
+                "max_rise",
+                Direction::Higher,
+            ),
+            (
+                section.max_rise.as_ref(),
+                "max_rise",
+                "max_drop",
+                Direction::Lower,
+            ),
+        ];
+        for (limit, key, instead, direction) in limits {
+            if let (Some(limit), false) = (limit, has(direction)) {
+                return Err(PolicyError::new(format!(
+                    "`{key}` in a slice, and of none of its metrics {direction} is better"
+                ))
+                .at(limit.span())
+                .help(format!("write `{instead}`")));
+            }
+        }
+        Ok(())
     }
 
     /// A tag that no sample has is a typing error; files without samples have no tags to know.

@@ -498,10 +498,18 @@ pub(crate) fn suggestion<'a>(
 /// The name that a person most likely meant; `None` when none is near.
 pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .map(|name| (likeness(wrong, name), name))
         .filter(|(similarity, _)| *similarity > 0.8)
         .max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))
         .map(|(_, name)| name)
+}
+
+/// How alike two names are, from 0 to 1. Short names with two letters exchanged are alike, whatever their beginning.
+fn likeness(wrong: &str, name: &str) -> f64 {
+    match strsim::osa_distance(wrong, name) {
+        0 | 1 => 1.0,
+        _ => strsim::jaro_winkler(wrong, name),
+    }
 }
 
 /// A metric's name as a key of gate.toml: quoted where TOML asks for it.
