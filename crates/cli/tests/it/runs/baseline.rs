@@ -321,7 +321,7 @@ fn a_baseline_that_cannot_be_written_stays_whole() {
     );
     let mode = |mode| {
         std::fs::set_permissions(folder.join("closed"), std::fs::Permissions::from_mode(mode))
-            .unwrap()
+            .unwrap();
     };
     mode(0o555);
     // The superuser writes everywhere.

@@ -205,7 +205,7 @@ fn a_bomb_of_noughts_is_refused_before_it_fills_the_memory() {
     use std::io::Write;
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     for _ in 0..64 {
-        encoder.write_all(&[b' '; 1 << 20]).unwrap();
+        encoder.write_all(&vec![b' '; 1 << 20]).unwrap();
     }
     let folder = Folder::with(GOOD, GOOD).file("bomb.json.gz", encoder.finish().unwrap());
     folder

@@ -254,7 +254,7 @@ fn a_folder_or_a_file_that_may_not_be_read_is_refused() {
         .mentions(&["folder"]);
     std::fs::set_permissions(
         folder.join("closed.json"),
-        std::fs::Permissions::from_mode(0),
+        std::fs::Permissions::from_mode(0o0),
     )
     .unwrap();
     // The superuser reads everything.
