@@ -22,7 +22,7 @@ fn slices_have_their_own_limits_and_no_others() {
         |slice: &str| format!("[metrics.faithfulness]\n[[slices]]\ntag = \"lang\"\n{slice}");
     let small = |full: Full| {
         full.each(|index, sample| {
-            sample["tags"] = json!({"lang": if index < 4 { "de" } else { "en" }})
+            sample["tags"] = json!({"lang": if index < 4 { "de" } else { "en" }});
         })
     };
     let lists = |german: f64| {
@@ -130,10 +130,10 @@ fn slices_have_their_own_limits_and_no_others() {
             "tags of numbers and booleans",
             "[metrics.faithfulness]\n[[slices]]\ntag = \"hops\"\nmax_drop = 0.06",
             languages(0.7, 0.91).each(|index, sample| {
-                sample["tags"] = json!({"hops": if index < 10 { json!(2) } else { json!(true) }})
+                sample["tags"] = json!({"hops": if index < 10 { json!(2) } else { json!(true) }});
             }),
             before().each(|index, sample| {
-                sample["tags"] = json!({"hops": if index < 10 { json!(2) } else { json!(true) }})
+                sample["tags"] = json!({"hops": if index < 10 { json!(2) } else { json!(true) }});
             }),
             1,
             &["hops=2"],
@@ -197,6 +197,14 @@ fn every_variant_is_gated_against_itself() {
         case(
             "a listed variant that is missing",
             listed,
+            variants(0.9, None),
+            variants(0.9, Some(0.9)),
+            3,
+            &["dense"],
+        ),
+        case(
+            "an unlisted variant that is missing",
+            "[metrics.faithfulness]",
             variants(0.9, None),
             variants(0.9, Some(0.9)),
             3,
