@@ -176,13 +176,17 @@ fn small(folder: &Path) {
 }
 
 fn run(program: &Path, arguments: &[&str]) -> Cost {
-    let mut child = Command::new(program)
+    let child = Command::new(program)
         .args(arguments)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
     let usage = child.wait4().unwrap();
-    assert!(usage.status.success(), "{program:?} {arguments:?}");
+    assert!(
+        usage.status.success(),
+        "{} {arguments:?}",
+        program.display()
+    );
     Cost {
         cpu: usage.rusage.utime + usage.rusage.stime,
         peak: usage.rusage.maxrss,

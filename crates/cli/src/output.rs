@@ -37,6 +37,14 @@ impl FromStr for Output {
 
 /// Refuses renderings that would overwrite an input, or one another.
 pub(crate) fn refuse_overwriting(outputs: &[Output], inputs: &[PathBuf]) -> Result<(), Error> {
+    // Annotations may stand among other text, for the runner picks them out.
+    let on_stdout = |output: &&Output| output.path.is_none() && output.format != Format::Github;
+    if outputs.iter().filter(on_stdout).count() > 1 {
+        return Err(Error::Usage {
+            message: "two outputs go to standard output".to_owned(),
+            help: Some("give all but one a file: --output json=verdict.json".to_owned()),
+        });
+    }
     let mut taken: Vec<PathBuf> = Vec::new();
     for path in outputs.iter().filter_map(|output| output.path.as_ref()) {
         let target = absolute(path);

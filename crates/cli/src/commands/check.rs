@@ -54,7 +54,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
                 _ => Code::UnreadableInput,
             };
             let refused = Verdict::refused(
-                gate::policy::DEFAULT_ID,
+                &gate_id(args),
                 code,
                 error.to_string(),
                 error.exit_code() as u8,
@@ -65,6 +65,16 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
             Err(error)
         }
     }
+}
+
+/// The gate's id as far as it can be known, for the verdict of a check that came to nothing.
+fn gate_id(args: &CheckArgs) -> String {
+    let policy =
+        config_path(args.config.as_deref()).and_then(|path| super::policy(path.as_deref()));
+    policy.map_or_else(
+        |_| gate::policy::DEFAULT_ID.to_owned(),
+        |(policy, _)| policy.id().to_owned(),
+    )
 }
 
 /// Every file of the working tree that the command reads.

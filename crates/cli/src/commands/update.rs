@@ -196,9 +196,9 @@ impl Accepts {
 /// Shows why the results cannot become the baseline; `None` when they can.
 fn refuse(verdict: &Verdict, accepts: &Accepts) -> Result<Option<ExitCode>, Error> {
     let left = refusals(verdict, |metric| accepts.holds(metric));
-    let Some(first) = left.first() else {
+    if left.is_empty() {
         return Ok(None);
-    };
+    }
     let is_worse = |code: Code| {
         matches!(
             code,
@@ -215,10 +215,21 @@ fn refuse(verdict: &Verdict, accepts: &Accepts) -> Result<Option<ExitCode>, Erro
         show_text: true,
     };
     console::print(&render(verdict, Format::Text, &options))?;
-    let advice = match (outcome, &first.metric) {
-        (Outcome::Block, Some(metric)) => format!(
-            "the baseline was not updated: the results are worse than the policy allows; to accept the loss: --accept {} --reason \"why\"",
-            reporter::plain(metric)
+    let mut worse: Vec<&str> = left
+        .iter()
+        .filter(|reason| is_worse(reason.code))
+        .filter_map(|reason| reason.metric.as_deref())
+        .collect();
+    worse.sort_unstable();
+    worse.dedup();
+    let accept: Vec<String> = worse
+        .iter()
+        .map(|metric| format!("--accept {}", reporter::plain(metric)))
+        .collect();
+    let advice = match outcome {
+        Outcome::Block => format!(
+            "the baseline was not updated: the results are worse than the policy allows; to accept the loss: {} --reason \"why\"",
+            accept.join(" ")
         ),
         _ => "the baseline was not updated: the results cannot be judged".to_owned(),
     };
@@ -276,10 +287,14 @@ fn done(target: &Path, verdict: &Verdict, results: &Results, accepted: usize) ->
         let _ = match (row.now, row.before, row.change) {
             (Some(now), Some(before), Some(change)) => writeln!(
                 text,
-                "  {name}  {} → {} ({} over the common samples)",
+                "  {name}  {} → {} ({}{})",
                 number::value(before),
                 number::value(now),
-                number::signed(change)
+                number::signed(change),
+                match row.pairs {
+                    Some(_) => " over the common samples",
+                    None => "",
+                }
             ),
             (Some(now), Some(before), None) => {
                 writeln!(

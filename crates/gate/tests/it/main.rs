@@ -8,5 +8,6 @@
 
 mod expected;
 mod fixtures;
+mod fuzz_findings;
 mod properties_gate;
 mod properties_stats;

@@ -1,0 +1,94 @@
+//! Generated results, baseline, policy and history: what holds of every decision.
+#![no_main]
+
+use gate::history::{self, HistoryLine};
+use gate::policy::{Policy, Rule};
+use gate::results::{Keep, Results, read};
+use gate::verdict::{Code, Verdict};
+use gate::{Inputs, decide};
+use gate_fuzz::scenario::Scenario;
+use gate_fuzz::verdict::{check, check_sentences};
+use libfuzzer_sys::{Corpus, fuzz_target};
+
+fuzz_target!(|scenario: Scenario| -> Corpus {
+    judge(&scenario).map_or(Corpus::Reject, |()| Corpus::Keep)
+});
+
+/// `None` for inputs that are refused before anything is decided.
+fn judge(scenario: &Scenario) -> Option<()> {
+    let policy = Policy::parse(&scenario.policy).ok()?;
+    let results = read(scenario.results.text().as_bytes(), Keep::All).ok()?;
+    // Until `a_dataset_of_any_stated_size_is_judged` holds.
+    let meant = results
+        .run
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.samples);
+    if results.run.complete == Some(false) && meant.is_some_and(|meant| meant > 10_000) {
+        return None;
+    }
+    let baseline = match &scenario.baseline {
+        Some(baseline) => Some(read(baseline.text().as_bytes(), Keep::Scores).ok()?),
+        None => None,
+    };
+    let history = match &scenario.history {
+        Some(history) => Some(history::parse(history).ok()?),
+        None => None,
+    };
+    let verdict = verdict(&policy, &results, baseline.as_ref(), history.as_deref())?;
+    let json = check(&verdict);
+    check_sentences(&verdict);
+
+    // The order of a file changes nothing.
+    let shuffled = |text: String| read(text.as_bytes(), Keep::All).expect("order makes no error");
+    let results_again = shuffled(scenario.results.shuffled(scenario.shuffle));
+    let baseline_again = scenario
+        .baseline
+        .as_ref()
+        .map(|baseline| shuffled(baseline.shuffled(!scenario.shuffle)));
+    let again = self::verdict(
+        &policy,
+        &results_again,
+        baseline_again.as_ref(),
+        history.as_deref(),
+    )
+    .expect("order makes no error");
+    let json_again = check(&again);
+    assert_eq!(
+        json, json_again,
+        "the order of the samples changes the verdict"
+    );
+
+    // What did not change did not get worse.
+    if policy.rule() != Rule::Noninferior && scenario.shuffle % 4 == 0 {
+        let same = self::verdict(&policy, &results, Some(&results), None)?;
+        check(&same);
+        assert!(
+            !same
+                .reasons
+                .iter()
+                .any(|reason| reason.code == Code::Regression),
+            "{same:?}"
+        );
+    }
+    Some(())
+}
+
+fn verdict(
+    policy: &Policy,
+    results: &Results,
+    baseline: Option<&Results>,
+    history: Option<&[HistoryLine]>,
+) -> Option<Verdict> {
+    let bound = policy.bind(results, baseline).ok()?;
+    for side in [Some(results), baseline].into_iter().flatten() {
+        bound.check_ranges(side).ok()?;
+    }
+    Some(decide(Inputs {
+        policy,
+        bound: &bound,
+        results,
+        baseline,
+        history,
+    }))
+}
