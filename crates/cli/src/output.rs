@@ -173,6 +173,23 @@ pub(crate) fn replace_with(
     Ok(())
 }
 
+/// Keeps other updates of the files in a folder waiting until the lock is dropped.
+///
+/// The folder itself is locked, which leaves no file behind. `None` where a folder cannot be locked: on Windows, and on
+/// some network file systems.
+pub(crate) fn lock_folder(path: &Path) -> Result<Option<fs::File>, Error> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(folder).map_err(|error| Error::Output {
+        path: path.to_owned(),
+        error,
+    })?;
+    let folder = fs::File::open(folder).ok();
+    Ok(folder.filter(|folder| folder.lock().is_ok()))
+}
+
 /// A new file with the permissions that any new file has, or those of the file it replaces.
 #[cfg(unix)]
 fn temporary(folder: &Path, target: &Path) -> io::Result<tempfile::NamedTempFile> {
@@ -182,6 +199,7 @@ fn temporary(folder: &Path, target: &Path) -> io::Result<tempfile::NamedTempFile
         .ok();
     let permissions = existing.unwrap_or_else(|| fs::Permissions::from_mode(0o666));
     tempfile::Builder::new()
+        .prefix(".rag-gate-")
         .permissions(permissions)
         .tempfile_in(folder)
 }

@@ -136,8 +136,7 @@ impl<'a> Units<'a> {
     pub(crate) fn tally(&self, measured: &SampleScores<'_>, members: Option<&[u32]>) -> Tally {
         let mut tally = Tally::default();
         let mut sum = Sum::default();
-        let mut count = |unit: usize| {
-            let score = measured.scores.get(unit).copied().unwrap_or(f64::NAN);
+        let mut count = |unit: usize, score: f64| {
             if score.is_finite() {
                 tally.n += 1;
                 sum.add(score);
@@ -148,8 +147,15 @@ impl<'a> Units<'a> {
             }
         };
         match members {
-            Some(members) => members.iter().for_each(|unit| count(*unit as usize)),
-            None => (0..self.len()).for_each(count),
+            Some(members) => members.iter().for_each(|unit| {
+                let unit = *unit as usize;
+                count(unit, measured.scores.get(unit).copied().unwrap_or(f64::NAN));
+            }),
+            None => measured
+                .scores
+                .iter()
+                .enumerate()
+                .for_each(|(unit, score)| count(unit, *score)),
         }
         tally.mean = (tally.n > 0).then(|| sum.total() / tally.n as f64);
         tally

@@ -35,6 +35,8 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<ExitCode, Error> {
         )));
     }
     let at = accepted_at(args.at.as_deref())?;
+    // Held until the end: what is read here is what the new files are made of.
+    let _lock = output::lock_folder(&target)?;
     let mut results = read_runs(&args.runs)?;
     let before = match target.exists() {
         true => Some(input::results(&target, Keep::Scores)?),

@@ -3,8 +3,7 @@
 //! A million samples is a supported size, so there is no map per sample. Rows are in canonical order (variant, id in
 //! Unicode NFC, repeat), whatever the order of the file.
 
-use std::collections::HashMap;
-
+use indexmap::IndexSet;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::error::{ReadError, pointer_step};
@@ -97,8 +96,7 @@ struct Strings {
 /// Distinct names, numbered in the order of their first appearance.
 #[derive(Debug, Clone, Default)]
 struct Interner {
-    names: Vec<String>,
-    codes: HashMap<String, u32>,
+    names: IndexSet<String>,
     last: u32,
 }
 
@@ -207,9 +205,9 @@ impl Samples {
     pub(crate) fn tag_codes<'a>(
         &'a self,
         tag: &str,
-    ) -> Option<(&'a [String], impl Fn(usize) -> &'a [u32] + use<'a>)> {
+    ) -> Option<(&'a IndexSet<String>, impl Fn(usize) -> &'a [u32] + use<'a>)> {
         let column = self.tags.iter().find(|column| column.tag == tag)?;
-        Some((column.column.names.names.as_slice(), move |row: usize| {
+        Some((&column.column.names.names, move |row: usize| {
             column.codes(row)
         }))
     }
@@ -410,22 +408,18 @@ impl Interner {
             self.last = u32::try_from(code).unwrap_or(NONE);
             return self.last;
         }
-        let code = match self.codes.get(name) {
-            Some(code) => *code,
-            None => {
-                // Codes stay below FIRST_LIST: a file with 2^31 distinct names does not fit into memory.
-                let code = u32::try_from(self.names.len()).unwrap_or(NONE);
-                self.names.push(name.to_owned());
-                self.codes.insert(name.to_owned(), code);
-                code
-            }
+        // Codes stay below FIRST_LIST: a file with 2^31 distinct names does not fit into memory.
+        let at = match self.names.get_index_of(name) {
+            Some(at) => at,
+            None => self.names.insert_full(name.to_owned()).0,
         };
+        let code = u32::try_from(at).unwrap_or(NONE);
         self.last = code;
         code
     }
 
     fn get(&self, code: u32) -> Option<&str> {
-        self.names.get(code as usize).map(String::as_str)
+        self.names.get_index(code as usize).map(String::as_str)
     }
 }
 

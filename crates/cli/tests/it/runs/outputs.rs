@@ -387,7 +387,7 @@ fn colour_is_for_terminals_or_for_whoever_forces_it() {
     assert!(!folder.read("report.txt").contains('\u{1b}'));
 }
 
-/// Elements nest and close, and nothing is open at the end: what every reader of `JUnit` needs.
+/// Elements nest and close, and nothing is open at the end: what every reader of such a report needs.
 #[track_caller]
 fn assert_well_formed(xml: &str) {
     let mut open: Vec<&str> = Vec::new();

@@ -133,6 +133,13 @@ fn each_refusal_names_the_file_and_the_place() {
         ("a negative n", br#"{"metrics": {"faithfulness": {"mean": 0.9, "n": -1}}}"#.to_vec(), &["-1"]),
         ("a fractional n", br#"{"metrics": {"faithfulness": {"mean": 0.9, "n": 1.5}}}"#.to_vec(), &["n"]),
         ("another schema", br#"{"schema": "rag-gate/results/2", "samples": [{"id": "a", "scores": {"faithfulness": 0.9}}]}"#.to_vec(), &["rag-gate/results/2"]),
+        ("a string beside a number", br#"{"faithfulness": 0.9, "context_precision": "0.79"}"#.to_vec(), &["context_precision"]),
+        ("a summary inside a flat file", br#"{"faithfulness": {"mean": 0.9}}"#.to_vec(), &["faithfulness"]),
+        ("a negative repeat", br#"{"samples": [{"id": "a", "repeat": -1, "scores": {"faithfulness": 0.9}}]}"#.to_vec(), &["sample `a`"]),
+        ("a fractional repeat", br#"{"samples": [{"id": "a", "repeat": 1.5, "scores": {"faithfulness": 0.9}}]}"#.to_vec(), &["sample `a`"]),
+        ("a score that is also a failure", br#"{"samples": [{"id": "a", "scores": {"faithfulness": 0.9}, "failures": {"faithfulness": {"kind": "timeout"}}}]}"#.to_vec(), &["`a`"]),
+        ("a run that is complete in words", br#"{"run": {"complete": "no"}, "samples": [{"id": "a", "scores": {"faithfulness": 0.9}}]}"#.to_vec(), &["run"]),
+        ("a mean out of range", br#"{"metrics": {"faithfulness": {"mean": 1.7, "n": 10}}}"#.to_vec(), &["1.7"]),
         ("half a surrogate", br#"{"samples": [{"id": "\ud800", "scores": {"faithfulness": 0.9}}]}"#.to_vec(), &["line 1"]),
         ("Latin-1", b"{\"faithfulness\": 0.9, \"caf\xe9\": 1}".to_vec(), &["line 1"]),
         ("half of UTF-16", b"\xff\xfe{".to_vec(), &["UTF-16"]),
@@ -254,7 +261,7 @@ fn a_folder_or_a_file_that_may_not_be_read_is_refused() {
         .mentions(&["folder"]);
     std::fs::set_permissions(
         folder.join("closed.json"),
-        std::fs::Permissions::from_mode(0o0),
+        std::fs::Permissions::from_mode(0o000),
     )
     .unwrap();
     // The superuser reads everything.

@@ -165,9 +165,16 @@ fn one_real_loss_among_ten_metrics_is_caught() {
             }
         })
     };
-    let metrics: String = (0..10)
-        .map(|metric| format!("[metrics.m{metric}]\nrange = [0, 1]\n"))
+    let metrics: Vec<String> = (0..10)
+        .map(|metric| {
+            format!(
+                "[metrics.m{metric}]
+range = [0, 1]
+"
+            )
+        })
         .collect();
+    let metrics = metrics.concat();
     judge(&[case(
         "one lost",
         &format!("[gate]\nrule = \"significant\"\n{metrics}"),

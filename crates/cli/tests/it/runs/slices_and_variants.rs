@@ -139,20 +139,35 @@ fn slices_have_their_own_limits_and_no_others() {
             &["hops=2"],
         ),
         case(
-            "a rise of what should rise",
-            &policy("max_rise = 0.1"),
-            before(),
-            before(),
-            2,
-            &["max_rise"],
-        ),
-        case(
             "a slice without a limit",
             &policy(""),
             before(),
             before(),
             2,
             &["slices"],
+        ),
+    ]);
+}
+
+#[test]
+fn a_limit_of_a_slice_that_no_metric_can_break_is_refused() {
+    let policy = "[metrics.faithfulness]\n[[slices]]\ntag = \"lang\"\nmax_rise = 0.1";
+    judge(&[
+        case(
+            "a rise of what should rise",
+            policy,
+            languages(0.9, 0.9),
+            languages(0.9, 0.9),
+            2,
+            &["max_rise"],
+        ),
+        case(
+            "a rise of what should rise, in means",
+            policy,
+            json!({F: 0.9}),
+            json!({F: 0.9}),
+            2,
+            &["max_rise"],
         ),
     ]);
 }
@@ -197,6 +212,14 @@ fn every_variant_is_gated_against_itself() {
         case(
             "a listed variant that is missing",
             listed,
+            variants(0.9, None),
+            variants(0.9, Some(0.9)),
+            3,
+            &["dense"],
+        ),
+        case(
+            "an unlisted variant that is missing",
+            "[metrics.faithfulness]",
             variants(0.9, None),
             variants(0.9, Some(0.9)),
             3,
