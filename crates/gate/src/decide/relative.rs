@@ -247,7 +247,10 @@ impl Relative {
         let stderr = match &estimate {
             Some(estimate) => estimate.stderr,
             // Half the width of a normal interval is z standard errors.
-            None => interval.map(|interval| (interval.high - interval.low) / (2.0 * 1.96)),
+            None => interval.and_then(|interval| {
+                let z = crate::stats::normal_quantile(f64::midpoint(1.0, confidence))?;
+                Some((interval.high - interval.low) / (2.0 * z))
+            }),
         };
         let drop = worse(metric.direction, change);
         let allowed = limit.map_or(f64::INFINITY, |limit| limit.value.in_points(before));
@@ -342,7 +345,9 @@ impl Relative {
             .and_then(|test| test.corrected())
             .map_or(1, |(_, family)| family);
         let confidence = 1.0 - (1.0 - self.confidence) / family.max(1) as f64;
-        samples_needed(pairs, self.drop, self.stderr?, confidence)
+        let needed = samples_needed(pairs, self.drop, self.stderr?, confidence)?;
+        // The number is an approximation; one that asks for fewer samples than there are is no advice.
+        (needed > self.pairs?).then_some(needed)
     }
 
     /// About how many samples would show that the drop is within the limit.
