@@ -21,6 +21,8 @@ pub(crate) struct Sides<'a> {
     pub(crate) variant: &'a Variant<'a>,
     pub(crate) now: Measured<'a>,
     pub(crate) before: Measured<'a>,
+    /// Counts over all samples now and before, and whether the file states them.
+    tallies: [(Tally, bool); 2],
     /// Why the two cannot be compared, as clauses.
     pub(crate) incomparable: Vec<String>,
 }
@@ -117,11 +119,16 @@ impl<'a> Sides<'a> {
                 variant.name,
             )
         });
+        let tallies = [
+            tally_of(&now, variant.now.as_ref(), None),
+            tally_of(&before, variant.before.as_ref(), None),
+        ];
         let mut sides = Sides {
             metric,
             variant,
             now,
             before,
+            tallies,
             incomparable: Vec::new(),
         };
         let has_no_sample = |baseline: &Results| baseline.samples().is_some_and(Samples::is_empty);
@@ -181,7 +188,7 @@ impl<'a> Sides<'a> {
         match (&self.now, &self.before) {
             (Measured::Samples(now), Measured::Samples(before)) => {
                 let pairing = self.variant.pairing.as_ref()?;
-                let tally = self.variant.before.as_ref()?.tally(before, None);
+                let [_, (tally, _)] = self.tallies;
                 if tally.n == 0 {
                     return Some("the baseline has no score".to_owned());
                 }
@@ -214,16 +221,17 @@ impl<'a> Case<'a> {
         limits: RowLimits,
     ) -> Self {
         let metric = sides.metric;
-        let (tally, counted) = tally_of(
-            &sides.now,
-            sides.variant.now.as_ref(),
-            slice.as_ref().map(|slice| &*slice.now),
-        );
-        let (tally_before, counted_before) = tally_of(
-            &sides.before,
-            sides.variant.before.as_ref(),
-            slice.as_ref().map(|slice| &*slice.before),
-        );
+        let [(tally, counted), (tally_before, counted_before)] = match &slice {
+            None => sides.tallies,
+            Some(slice) => [
+                tally_of(&sides.now, sides.variant.now.as_ref(), Some(&slice.now)),
+                tally_of(
+                    &sides.before,
+                    sides.variant.before.as_ref(),
+                    Some(&slice.before),
+                ),
+            ],
+        };
         let exists = !matches!(sides.now, Measured::Missing);
         let mut case = Case {
             row: MetricRow {

@@ -110,6 +110,7 @@ enum Key<'a> {
 }
 
 impl<'de> Deserialize<'de> for Key<'de> {
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = Name::deserialize(deserializer)?;
         Ok(match name.0.as_ref() {
