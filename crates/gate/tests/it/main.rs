@@ -11,3 +11,6 @@ mod fixtures;
 mod fuzz_findings;
 mod properties_gate;
 mod properties_stats;
+#[expect(dead_code, reason = "the benchmark uses the rest")]
+mod scenario;
+mod simulation;
