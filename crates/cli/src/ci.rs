@@ -72,12 +72,16 @@ pub(crate) fn find_base(repository: &Repository) -> Result<Found, Error> {
 pub(crate) fn fetched(repository: &Repository, name: &str, what: &str) -> Result<String, Error> {
     repository.commit(name)?.ok_or_else(|| {
         let target = name.strip_prefix("origin/").unwrap_or(name);
-        let command = match name.strip_suffix("^1").or_else(|| name.strip_suffix('^')) {
-            Some(_) => "git fetch --no-tags --deepen=1".to_owned(),
-            None if name.starts_with("origin/") => {
+        let command = match name {
+            "HEAD^1" | "HEAD^" => "git fetch --no-tags --deepen=1".to_owned(),
+            // An expression about history needs the history.
+            _ if name.contains(['^', '~', '@', ':']) => {
+                "git fetch --no-tags --unshallow".to_owned()
+            }
+            _ if name.starts_with("origin/") => {
                 format!("git fetch --no-tags --depth=1 origin {target}:refs/remotes/{name}")
             }
-            None => format!("git fetch --no-tags --depth=1 origin {target}"),
+            _ => format!("git fetch --no-tags --depth=1 origin {target}"),
         };
         Error::Git {
             message: format!("{what} ({name}) is not in this clone"),

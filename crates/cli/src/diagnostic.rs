@@ -1,6 +1,7 @@
 //! Errors as a person reads them: what is wrong, the line that is wrong, what to do.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use anstyle::{AnsiColor, Style};
 
 use crate::error::Error;
 
@@ -15,32 +16,41 @@ pub(crate) fn render(error: &Error, colour: bool) -> String {
     let help = error.help().map(reporter::plain);
     let (name, text, span) = match error {
         Error::Policy { name, text, error } => (name, text, error.span.clone()),
-        _ => {
-            let title = Level::ERROR.primary_title(message.as_str());
-            let mut group = Group::with_title(title);
-            if let Some(help) = &help {
-                group = group.element(Level::HELP.message(help.as_str()));
-            }
-            return format!("{}\n", renderer.render(&[group]));
-        }
+        _ => return without_source(&message, help.as_deref(), colour),
     };
     let name = reporter::plain(name);
+    let Some(span) = span.filter(|span| text.get(span.clone()).is_some()) else {
+        return without_source(&format!("{name}: {message}"), help.as_deref(), colour);
+    };
     let title = Level::ERROR.primary_title(message.as_str());
     let mut group = Group::with_title(title);
     let shown = visible(text);
-    if let Some(span) = span.filter(|span| text.get(span.clone()).is_some()) {
-        group = group.element(
-            Snippet::source(shown.as_str())
-                .path(name.as_str())
-                .annotation(AnnotationKind::Primary.span(span)),
-        );
-    } else {
-        group = group.element(annotate_snippets::Origin::path(name.as_str()));
-    }
+    group = group.element(
+        Snippet::source(shown.as_str())
+            .path(name.as_str())
+            .annotation(AnnotationKind::Primary.span(span)),
+    );
     if let Some(help) = &help {
         group = group.element(Level::HELP.message(help.as_str()));
     }
     format!("{}\n", renderer.render(&[group]))
+}
+
+/// An error that no line of gate.toml is to blame for.
+fn without_source(message: &str, help: Option<&str>, colour: bool) -> String {
+    let (red, cyan) = (
+        AnsiColor::BrightRed.on_default().bold(),
+        AnsiColor::BrightCyan.on_default().bold(),
+    );
+    let styled = |style: Style, word: &str| match colour {
+        true => format!("{style}{word}{style:#}"),
+        false => word.to_owned(),
+    };
+    let error = styled(red, "error");
+    match help {
+        Some(help) => format!("{error}: {message}\n  {}: {help}\n", styled(cyan, "help")),
+        None => format!("{error}: {message}\n"),
+    }
 }
 
 /// gate.toml with its control characters replaced by ones of the same length, so that places stay right.

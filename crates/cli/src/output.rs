@@ -35,6 +35,61 @@ impl FromStr for Output {
     }
 }
 
+/// Refuses renderings that would overwrite an input, or one another.
+pub(crate) fn refuse_overwriting(outputs: &[Output], inputs: &[PathBuf]) -> Result<(), Error> {
+    // Annotations may stand among other text, for the runner picks them out.
+    let on_stdout = |output: &&Output| output.path.is_none() && output.format != Format::Github;
+    if outputs.iter().filter(on_stdout).count() > 1 {
+        return Err(Error::Usage {
+            message: "two outputs go to standard output".to_owned(),
+            help: Some("give all but one a file: --output json=verdict.json".to_owned()),
+        });
+    }
+    let mut taken: Vec<PathBuf> = Vec::new();
+    for path in outputs.iter().filter_map(|output| output.path.as_ref()) {
+        let target = absolute(path);
+        // Devices and pipes take what they are given.
+        if target.exists() && !target.is_file() {
+            continue;
+        }
+        let refused = |message: String| {
+            Err(Error::Usage {
+                message,
+                help: Some("give every --output a file of its own".to_owned()),
+            })
+        };
+        if inputs.iter().any(|input| absolute(input) == target) {
+            return refused(format!(
+                "--output would overwrite {}, which this command reads",
+                path.display()
+            ));
+        }
+        if taken.contains(&target) {
+            return refused(format!(
+                "two --output would overwrite each other in {}",
+                path.display()
+            ));
+        }
+        taken.push(target);
+    }
+    Ok(())
+}
+
+/// The one name of a file, whether it is there or not.
+fn absolute(path: &Path) -> PathBuf {
+    if let Ok(found) = fs::canonicalize(path) {
+        return found;
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    match (fs::canonicalize(folder), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
+
 /// Writes every rendering that was asked for, and the text report unless standard output is taken.
 ///
 /// All of them are attempted; the first failure is returned.

@@ -32,6 +32,8 @@ pub fn average(runs: Vec<Results>) -> Result<Results, ReadError> {
         }
         Scores::Means(means) => Scores::Means(average_means(means, &others)),
     };
+    first.run.id = None;
+    first.run.average_of = Some(others.len() as u64 + 1);
     first.run.duration_s = None;
     first.usage = None;
     Ok(first)

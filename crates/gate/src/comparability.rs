@@ -1,5 +1,6 @@
 //! Whether a difference between the two sides means anything, metric by metric.
 
+use crate::json::canonical;
 use crate::number::EPSILON;
 use crate::policy::BoundMetric;
 use crate::results::{JudgeInfo, MetricInfo, Results};
@@ -9,8 +10,10 @@ use crate::results::{JudgeInfo, MetricInfo, Results};
 pub(crate) struct Comparison {
     /// What makes them incomparable, as clauses: "the judge's model is `b` now and was `a`".
     pub(crate) differences: Vec<String>,
-    /// What only one side states, as noun phrases.
-    pub(crate) unknown: Vec<String>,
+    /// What only the baseline states, as noun phrases.
+    pub(crate) unknown_now: Vec<String>,
+    /// What only the results state.
+    pub(crate) unknown_before: Vec<String>,
 }
 
 impl Comparison {
@@ -24,12 +27,8 @@ impl Comparison {
             (Some(now), Some(before)) if now != before => self
                 .differences
                 .push(format!("{what} is `{now}` now and was `{before}`")),
-            (Some(_), None) => self
-                .unknown
-                .push(format!("the baseline does not state {what}")),
-            (None, Some(_)) => self
-                .unknown
-                .push(format!("the results do not state {what}")),
+            (Some(_), None) => self.unknown_before.push(what.to_owned()),
+            (None, Some(_)) => self.unknown_now.push(what.to_owned()),
             _ => {}
         }
     }
@@ -116,15 +115,11 @@ fn judge(comparison: &mut Comparison, now: Option<&JudgeInfo>, before: Option<&J
         (Some(now), Some(before)) => (now, before),
         (None, None) => return,
         (Some(_), None) => {
-            comparison
-                .unknown
-                .push("the baseline does not state the judge".to_owned());
+            comparison.unknown_before.push("the judge".to_owned());
             return;
         }
         (None, Some(_)) => {
-            comparison
-                .unknown
-                .push("the results do not state the judge".to_owned());
+            comparison.unknown_now.push("the judge".to_owned());
             return;
         }
     };
@@ -148,25 +143,4 @@ fn judge(comparison: &mut Comparison, now: Option<&JudgeInfo>, before: Option<&J
         Some(canonical(params).to_string())
     };
     comparison.field("the judge's parameters", params(now), params(before));
-}
-
-/// JSON in one spelling: keys sorted, 0 and 0.0 the same number.
-pub(crate) fn canonical(value: &serde_json::Value) -> serde_json::Value {
-    use serde_json::Value;
-    match value {
-        Value::Number(number) => number
-            .as_f64()
-            .and_then(serde_json::Number::from_f64)
-            .map_or(Value::Null, Value::Number),
-        Value::Array(items) => items.iter().map(canonical).collect(),
-        Value::Object(entries) => {
-            let mut entries: Vec<_> = entries
-                .iter()
-                .map(|(key, value)| (key.clone(), canonical(value)))
-                .collect();
-            entries.sort_by(|a, b| a.0.cmp(&b.0));
-            Value::Object(entries.into_iter().collect())
-        }
-        other => other.clone(),
-    }
 }

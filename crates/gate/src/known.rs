@@ -90,8 +90,10 @@ pub const KNOWN: &[Known] = &[
     cost("context_length"),
 ];
 
-/// The known metric of that name; `recall@5` is `recall_at_k`.
+/// The known metric of that name; `recall@5` is `recall_at_k`, and a group before a dot is no part of the name:
+/// `retrieval.ndcg@10`.
 pub fn find(name: &str) -> Option<&'static Known> {
+    let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
     let exact = KNOWN.iter().find(|known| known.name == name);
     exact.or_else(|| {
         let (stem, k) = name.split_once('@')?;
@@ -110,6 +112,10 @@ mod tests {
         assert_eq!(
             find("recall@5").map(|known| known.name),
             Some("recall_at_k")
+        );
+        assert_eq!(
+            find("retrieval.ndcg@10").map(|known| known.name),
+            Some("ndcg_at_k")
         );
         assert_eq!(find("recall@x"), None);
         assert_eq!(find("faithfullness"), None);

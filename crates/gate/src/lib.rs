@@ -14,6 +14,7 @@ mod comparability;
 mod decide;
 pub mod explain;
 pub mod history;
+pub mod json;
 pub mod known;
 mod measure;
 pub mod number;

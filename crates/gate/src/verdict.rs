@@ -168,6 +168,8 @@ pub struct MetricRow {
     pub before: Option<f64>,
     /// Scored samples behind `before`.
     pub before_n: Option<u64>,
+    /// Applicable samples of the baseline without a score.
+    pub before_failed: Option<u64>,
     /// Samples scored on both sides.
     pub pairs: Option<u64>,
     /// Aggregate now minus aggregate before, over the pairs; negative is a drop whatever the direction.

@@ -24,10 +24,15 @@ pub(crate) fn now(row: &MetricRow) -> String {
     format!("{mean} ({})", number::denominator(row.n, row.failed))
 }
 
-/// `0.932` and `(120)`, or a dash.
+/// `0.932` and `(118/120)`, or a dash.
 pub(crate) fn before(row: &MetricRow) -> (String, Option<String>) {
     match row.before {
-        Some(mean) => (value(mean), row.before_n.map(|n| format!("({n})"))),
+        Some(mean) => {
+            let of = row
+                .before_n
+                .map(|n| format!("({})", number::denominator(Some(n), row.before_failed)));
+            (value(mean), of)
+        }
         None => ("–".to_owned(), None),
     }
 }

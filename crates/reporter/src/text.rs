@@ -246,10 +246,19 @@ fn joined((first, second): (String, Option<String>), layout: Layout) -> String {
     }
 }
 
+/// The slice under its metric; where there is no room for both, the value is kept, which tells slices apart.
+fn slice_name(slice: &str, columns: usize) -> String {
+    let whole = format!("  {slice}");
+    match slice.split_once('=') {
+        Some((_, value)) if columns_of(&whole) > columns => cut(&format!("  …={value}"), columns),
+        _ => cut(&whole, columns),
+    }
+}
+
 fn name_lines(row: &MetricRow, above: Option<&MetricRow>, layout: Layout) -> Vec<String> {
     let slice = row.slice.as_deref().map(|slice| shown(slice, NAME));
     if let (Some(slice), true) = (&slice, belongs_to(row, above)) {
-        return vec![cut(&format!("  {slice}"), layout.name)];
+        return vec![slice_name(slice, layout.name)];
     }
     let name = shown(&row.metric, NAME);
     let name = match aggregate(row) {
@@ -262,7 +271,7 @@ fn name_lines(row: &MetricRow, above: Option<&MetricRow>, layout: Layout) -> Vec
         .map(|variant| format!("[{}]", shown(variant, NAME)));
     let below = variant.into_iter().chain(slice);
     if layout.stacked {
-        let below = below.map(|line| cut(&format!("  {line}"), layout.name));
+        let below = below.map(|line| slice_name(&line, layout.name));
         broken(&name, layout.name)
             .into_iter()
             .chain(below)

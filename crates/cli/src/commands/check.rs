@@ -31,6 +31,7 @@ struct Loaded {
 }
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
+    output::refuse_overwriting(&args.output, &inputs(args))?;
     let outcome = load(args).and_then(|loaded| judge(&loaded));
     match outcome {
         Ok(verdict) => {
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
                 _ => Code::UnreadableInput,
             };
             let refused = Verdict::refused(
-                gate::policy::DEFAULT_ID,
+                &gate_id(args),
                 code,
                 error.to_string(),
                 error.exit_code() as u8,
@@ -64,6 +65,35 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
             Err(error)
         }
     }
+}
+
+/// The gate's id as far as it can be known, for the verdict of a check that came to nothing.
+fn gate_id(args: &CheckArgs) -> String {
+    let policy =
+        config_path(args.config.as_deref()).and_then(|path| super::policy(path.as_deref()));
+    policy.map_or_else(
+        |_| gate::policy::DEFAULT_ID.to_owned(),
+        |(policy, _)| policy.id().to_owned(),
+    )
+}
+
+/// Every file of the working tree that the command reads.
+fn inputs(args: &CheckArgs) -> Vec<PathBuf> {
+    let config = args
+        .config
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(super::CONFIG));
+    let baseline = args.baseline.clone().or_else(|| {
+        // What is wrong with gate.toml is said where it is read.
+        let (policy, _) = input::policy(&config).ok()?;
+        baseline_of(&policy, Some(&config))
+    });
+    let history = baseline.as_deref().map(base::history_path);
+    [args.results.clone(), config]
+        .into_iter()
+        .chain(baseline)
+        .chain(history)
+        .collect()
 }
 
 /// Looks the policy's names up, checks the scales, decides.

@@ -25,6 +25,7 @@ fn text(name: SchemaName) -> String {
         SchemaName::Gate => of::<GateFile>(name),
         SchemaName::History => of::<HistoryLine>(name),
     };
+    let schema = gate::json::sorted(&schema.to_value());
     let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();
     text.push('\n');
     text

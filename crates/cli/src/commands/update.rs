@@ -27,13 +27,19 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<ExitCode, Error> {
         .clone()
         .or_else(|| baseline_of(&policy, config.as_deref()))
         .ok_or_else(no_baseline_named)?;
+    let history_path = history_path(&target);
+    if history_path == target || Some(&target) == config.as_ref() {
+        return Err(Error::usage(format!(
+            "the baseline cannot be {}, which holds something else",
+            target.display()
+        )));
+    }
     let at = accepted_at(args.at.as_deref())?;
     let mut results = read_runs(&args.runs)?;
     let before = match target.exists() {
         true => Some(input::results(&target, Keep::Scores)?),
         false => None,
     };
-    let history_path = history_path(&target);
     let mut history = input::history(&history_path)?.unwrap_or_default();
     drop_orphan(&mut history, before.as_ref());
     let source = config.as_deref().map(input::name).zip(text);
@@ -188,9 +194,9 @@ impl Accepts {
 /// Shows why the results cannot become the baseline; `None` when they can.
 fn refuse(verdict: &Verdict, accepts: &Accepts) -> Result<Option<ExitCode>, Error> {
     let left = refusals(verdict, |metric| accepts.holds(metric));
-    let Some(first) = left.first() else {
+    if left.is_empty() {
         return Ok(None);
-    };
+    }
     let is_worse = |code: Code| {
         matches!(
             code,
@@ -207,10 +213,21 @@ fn refuse(verdict: &Verdict, accepts: &Accepts) -> Result<Option<ExitCode>, Erro
         show_text: true,
     };
     console::print(&render(verdict, Format::Text, &options))?;
-    let advice = match (outcome, &first.metric) {
-        (Outcome::Block, Some(metric)) => format!(
-            "the baseline was not updated: the results are worse than the policy allows; to accept the loss: --accept {} --reason \"why\"",
-            reporter::plain(metric)
+    let mut worse: Vec<&str> = left
+        .iter()
+        .filter(|reason| is_worse(reason.code))
+        .filter_map(|reason| reason.metric.as_deref())
+        .collect();
+    worse.sort_unstable();
+    worse.dedup();
+    let accept: Vec<String> = worse
+        .iter()
+        .map(|metric| format!("--accept {}", reporter::plain(metric)))
+        .collect();
+    let advice = match outcome {
+        Outcome::Block => format!(
+            "the baseline was not updated: the results are worse than the policy allows; to accept the loss: {} --reason \"why\"",
+            accept.join(" ")
         ),
         _ => "the baseline was not updated: the results cannot be judged".to_owned(),
     };
@@ -268,10 +285,14 @@ fn done(target: &Path, verdict: &Verdict, results: &Results, accepted: usize) ->
         let _ = match (row.now, row.before, row.change) {
             (Some(now), Some(before), Some(change)) => writeln!(
                 text,
-                "  {name}  {} → {} ({} over the common samples)",
+                "  {name}  {} → {} ({}{})",
                 number::value(before),
                 number::value(now),
-                number::signed(change)
+                number::signed(change),
+                match row.pairs {
+                    Some(_) => " over the common samples",
+                    None => "",
+                }
             ),
             (Some(now), Some(before), None) => {
                 writeln!(

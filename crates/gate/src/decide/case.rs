@@ -12,7 +12,7 @@ use crate::results::{Results, Samples};
 use crate::verdict::{Code, Limits, MetricRow, Reason, Status};
 
 use super::members::Slice;
-use super::relative::{Judgement, Pairs, Relative, Unscored, aggregate_of};
+use super::relative::{self, Judgement, Pairs, Relative, Unscored, aggregate_of};
 use super::{Findings, Inputs, Variant, absolute_alone, drift, reason, sentence, subject};
 
 /// One metric of one variant on both sides, and whether the two can be compared.
@@ -248,6 +248,8 @@ impl<'a> Case<'a> {
                     &tally_before,
                 ),
                 before_n: (counted_before && tally_before.n > 0).then_some(tally_before.n),
+                before_failed: (counted_before && tally_before.n > 0)
+                    .then_some(tally_before.failed),
                 pairs: None,
                 change: None,
                 ci: None,
@@ -658,8 +660,13 @@ impl<'a> Case<'a> {
                     None => scores.scores.to_vec(),
                 };
                 values.retain(|score| score.is_finite());
-                values.resize(values.len() + count(unscored), best);
-                self.sides.metric.aggregate.of(&mut values)
+                relative::aggregate_with(
+                    self.sides.metric.aggregate,
+                    self.sides.metric.scores,
+                    values,
+                    best,
+                    unscored,
+                )
             }
             Measured::Missing => None,
         }

@@ -62,6 +62,8 @@ pub(crate) fn judge(
         .iter()
         .rev()
         .take(window)
+        // A drop since the baseline alone is a regression, and one reason for it is enough.
+        .filter(|since| since.merges > 0 || !today.exceeds())
         .filter(|since| exceeds(since, limit.value))
         .filter(|since| inputs.policy.rule() != Rule::Significant || is_significant(since, inputs))
         .max_by(|a, b| a.drop.total_cmp(&b.drop));
@@ -166,6 +168,16 @@ impl Chain {
                 break;
             }
             let Some(previous) = lines.peek() else {
+                // What the first recorded change was measured against is a point as well.
+                if let Some(change) = entry.change {
+                    points.push(Since {
+                        drop: drop + worse(metric.direction, change),
+                        stderr: variance.sqrt().hypot(entry.change_stderr.unwrap_or(0.0)),
+                        mean: mean - change,
+                        when: "before the first line of the history".to_owned(),
+                        merges: merges + 1,
+                    });
+                }
                 break;
             };
             match link(

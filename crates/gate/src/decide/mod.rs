@@ -17,6 +17,8 @@ use indexmap::{IndexMap, IndexSet};
 
 use serde_json::Value;
 
+use crate::json::sorted;
+
 use crate::comparability::Comparison;
 use crate::history::HistoryLine;
 use crate::measure::Units;
@@ -211,6 +213,14 @@ fn variants_of<'a>(inputs: &Inputs<'a>) -> Vec<Variant<'a>> {
         }
     }
     let listed = inputs.policy.variant_names();
+    // A variant that gate.toml lists has to be measured; a single one may go without a name.
+    for name in listed.iter().flatten() {
+        let is_unnamed = listed.as_ref().is_some_and(|listed| listed.len() == 1)
+            && inputs.results.variants() == [None];
+        if !names.contains(&Some(name)) && !is_unnamed {
+            names.push(Some(name));
+        }
+    }
     names
         .into_iter()
         .enumerate()
@@ -409,7 +419,8 @@ fn about_names(
 ) {
     for metric in &inputs.bound.assumed {
         let message = format!(
-            "nobody says which way {metric} is better: higher is assumed; set `direction` under [metrics.{metric}]"
+            "nobody says which way {metric} is better: higher is assumed; set `direction` under [metrics.{}]",
+            crate::policy::toml_key(metric)
         );
         let mut assumed = reason(Code::Assumed, message);
         assumed.metric = Some(metric.clone());
@@ -433,10 +444,35 @@ fn about_names(
             findings.warn(gone);
         }
     }
-    let unknown = each_once(comparisons.iter().map(|comparison| &comparison.unknown));
-    if !unknown.is_empty() {
-        let message = format!("taken as comparable, though {}", sentence::list(&unknown));
-        findings.warn(reason(Code::UnknownProvenance, message));
+    // What one side does not measure is missing, not unknown.
+    let measured = |metric: &BoundMetric| {
+        let of = |side: &Results| side.metric_names().contains(&metric.name.as_str());
+        of(inputs.results) && inputs.baseline.is_some_and(of)
+    };
+    let compared = || {
+        let pairs = inputs.bound.metrics.iter().zip(comparisons);
+        pairs
+            .filter(|(metric, _)| measured(metric))
+            .map(|(_, comparison)| comparison)
+    };
+    let sides = [
+        (
+            "the results do",
+            each_once(compared().map(|found| &found.unknown_now)),
+        ),
+        (
+            "the baseline does",
+            each_once(compared().map(|found| &found.unknown_before)),
+        ),
+    ];
+    for (side, unknown) in sides {
+        if !unknown.is_empty() {
+            let message = format!(
+                "taken as comparable, though {side} not state {}",
+                sentence::shortened(&unknown)
+            );
+            findings.warn(reason(Code::UnknownProvenance, message));
+        }
     }
 }
 
@@ -500,22 +536,6 @@ fn provenance(inputs: &Inputs<'_>, comparisons: &[Comparison]) -> Provenance {
         results: Some(value(inputs.results)),
         baseline: inputs.baseline.map(value),
         differences: found,
-    }
-}
-
-/// The same JSON with its keys in order: the order of a file changes nothing.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        Value::Object(entries) => {
-            let mut entries: Vec<_> = entries.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            let entries = entries.into_iter();
-            entries
-                .map(|(key, value)| (key.clone(), sorted(value)))
-                .collect()
-        }
-        other => other.clone(),
     }
 }
 

@@ -108,7 +108,14 @@ impl Pairs {
         members: Option<&[u32]>,
         unscored: Unscored,
     ) -> Pairs {
-        let mut pairs = Pairs::default();
+        let all = variant.now.as_ref().map_or(0, crate::measure::Units::len);
+        let most = members.map_or(all, <[u32]>::len);
+        let mut pairs = Pairs {
+            before: Vec::with_capacity(most),
+            now: Vec::with_capacity(most),
+            clusters: None,
+            units: Vec::with_capacity(most),
+        };
         let mut add = |unit: usize| {
             let Some(partner) = pairing.partner(unit) else {
                 return;
@@ -134,10 +141,7 @@ impl Pairs {
         };
         match members {
             Some(members) => members.iter().for_each(|unit| add(*unit as usize)),
-            None => {
-                let all = variant.now.as_ref().map_or(0, crate::measure::Units::len);
-                (0..all).for_each(add);
-            }
+            None => (0..all).for_each(add),
         }
         pairs.clusters = clusters_of(variant, pairing, &pairs.units);
         if let (Unscored::Best { value, gone: true }, Some(units), None) =
@@ -442,6 +446,52 @@ pub(crate) fn correct(family: &mut [&mut Relative]) {
                 }
                 Decided::Interval { .. } | Decided::Point => {}
             }
+        }
+    }
+}
+
+/// An aggregate of `values` and so many times `best`, which no value surpasses. The number is a file's claim: nothing is
+/// made in its size.
+pub(crate) fn aggregate_with(
+    aggregate: Aggregate,
+    scores: Direction,
+    mut values: Vec<f64>,
+    best: f64,
+    times: u64,
+) -> Option<f64> {
+    let (n, k) = (values.len() as f64, times as f64);
+    let weighted = |value: f64| (value * n + best * k) / (n + k);
+    match aggregate {
+        Aggregate::Mean => Some(weighted(aggregate.of(&mut values)?)),
+        Aggregate::PassRate { .. } => {
+            let rate = aggregate.of(&mut values)?;
+            Some((rate * n + k) / (n + k))
+        }
+        Aggregate::Min | Aggregate::Max | Aggregate::Median | Aggregate::Percentile(_) => {
+            let share = match aggregate {
+                Aggregate::Min => 0.0,
+                Aggregate::Max => 1.0,
+                Aggregate::Percentile(percent) => f64::from(percent) / 100.0,
+                _ => 0.5,
+            };
+            values.sort_unstable_by(f64::total_cmp);
+            let position = (n + k - 1.0) * share;
+            let at = |position: f64| {
+                let among = match scores {
+                    Direction::Higher => position,
+                    Direction::Lower => position - k,
+                };
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "checked to lie among the values"
+                )]
+                let value =
+                    (among >= 0.0 && among < n).then(|| values.get(among as usize).copied());
+                value.flatten().unwrap_or(best)
+            };
+            let (low, high) = (at(position.floor()), at(position.ceil()));
+            Some(low + (high - low) * position.fract())
         }
     }
 }

@@ -133,10 +133,10 @@ pub(crate) fn tested(relative: &Relative) -> String {
     };
     match relative.test.map(|test| (test.decided, test.p)) {
         Some((Decided::Permutation { adjusted, family }, _)) => {
-            format!("; p = {}{}", p_value(adjusted), over(family))
+            format!("; p {}{}", p_value(adjusted), over(family))
         }
         Some((Decided::CorrectedInterval { adjusted, family }, _)) => format!(
-            "; too few samples differ for the permutation test, so the t interval decides: p = {}{}",
+            "; too few samples differ for the permutation test, so the t interval decides: p {}{}",
             p_value(adjusted),
             over(family)
         ),
@@ -221,6 +221,17 @@ pub(crate) fn list(items: &[String]) -> String {
     }
 }
 
+/// As [`list`], with the first few of many.
+pub(crate) fn shortened(items: &[String]) -> String {
+    const SHOWN: usize = 5;
+    match items.get(..SHOWN) {
+        Some(few) if items.len() > SHOWN + 1 => {
+            format!("{} and {} more", few.join(", "), items.len() - SHOWN)
+        }
+        _ => list(items),
+    }
+}
+
 /// `1 sample`, `2 samples`
 pub(crate) fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -234,6 +245,6 @@ fn p_value(p: f64) -> String {
     if p < 0.001 {
         "under 0.001".to_owned()
     } else {
-        format!("{p:.3}")
+        format!("= {p:.3}")
     }
 }

@@ -408,6 +408,14 @@ impl Binder<'_> {
             line: span.and_then(|span| self.policy.line(&span)),
         };
         satisfiable(&metric, section.min.as_ref(), section.max.as_ref())?;
+        let relative = [
+            ("max_drop", &section.max_drop),
+            ("max_rise", &section.max_rise),
+            ("max_drift", &section.max_drift),
+        ];
+        for (key, limit) in relative {
+            exceedable(&metric, key, limit.as_ref())?;
+        }
         Ok(metric)
     }
 
@@ -457,6 +465,8 @@ impl Binder<'_> {
                         };
                         if limits.min.is_some() || limits.max.is_some() || limits.worse.is_some() {
                             satisfiable(metric, section.min.as_ref(), section.max.as_ref())?;
+                            exceedable(metric, "max_drop", section.max_drop.as_ref())?;
+                            exceedable(metric, "max_rise", section.max_rise.as_ref())?;
                             metrics.push((at, limits));
                         }
                     }
@@ -542,6 +552,8 @@ impl Binder<'_> {
             return Ok(SliceLimits::default());
         };
         satisfiable(metric, section.min.as_ref(), section.max.as_ref())?;
+        exceedable(metric, "max_drop", section.max_drop.as_ref())?;
+        exceedable(metric, "max_rise", section.max_rise.as_ref())?;
         let worse = match (metric.direction, &section.max_drop, &section.max_rise) {
             (Direction::Lower, Some(drop), None) => {
                 return Err(wrong_way(
@@ -594,7 +606,8 @@ impl Binder<'_> {
             names.join(", ")
         ))
         .help(format!(
-            "the default max_drop holds for metrics with range [0, 1]; give a limit or the range in gate.toml: [metrics.\"{first}\"] range = [0, 1]"
+            "the default max_drop holds for metrics with range [0, 1]; give a limit or the range in gate.toml: [metrics.{}] range = [0, 1]",
+            super::toml_key(first)
         )))
     }
 
@@ -638,6 +651,29 @@ fn wrong_way(
     .help(format!(
         "write `{instead}`, or set `direction` if the metric is better the other way"
     ))
+}
+
+/// Refuses an allowed change that is larger than the metric's range, such as `max_drop = 3`: it could never block.
+fn exceedable(
+    metric: &BoundMetric,
+    key: &str,
+    limit: Option<&Spanned<Limit>>,
+) -> Result<(), PolicyError> {
+    let (Some([low, high]), Some(limit)) = (metric.range, limit) else {
+        return Ok(());
+    };
+    match limit.get_ref() {
+        Limit::Points(points) if *points > high - low => Err(PolicyError::new(format!(
+            "`{key} = {points}` on `{}`, whose range is [{low}, {high}]: nothing could exceed it",
+            metric.name
+        ))
+        .at(limit.span())
+        .help(format!(
+            "points are those of the metric: {}; or a share of the baseline: \"{points}%\"",
+            points / 100.0
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a limit that no score can meet, such as `min = 80` for a metric from 0 to 1.

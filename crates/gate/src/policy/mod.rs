@@ -504,11 +504,44 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> 
         .map(|(_, name)| name)
 }
 
+/// A metric's name as a key of gate.toml: quoted where TOML asks for it.
+pub(crate) fn toml_key(name: &str) -> String {
+    let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.chars().all(is_bare) {
+        name.to_owned()
+    } else {
+        toml::Value::String(name.to_owned()).to_string()
+    }
+}
+
+/// serde's words for a type, in those of a person.
+fn of_type(words: &str) -> &str {
+    match words {
+        "f64" => "a number",
+        "u32" | "u64" | "i64" => "a whole number",
+        "a boolean" => "true or false",
+        "a map" => "a table",
+        "a sequence" => "a list",
+        "an array of length 2" => "a list of two numbers",
+        words if words.starts_with("struct ") => "a table",
+        words => words,
+    }
+}
+
 /// toml's error in the words of this file; serde lists the valid names in backticks.
 fn of_toml(error: &toml::de::Error) -> PolicyError {
     let message = error.message().trim_end_matches('\n');
     let mut result = PolicyError::new(message);
     result.span = error.span();
+    if let Some((found, expected)) = message
+        .strip_prefix("invalid type: ")
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    {
+        result.message = format!("expected {}, found {found}", of_type(expected));
+        if found.starts_with("string") && of_type(expected).ends_with("number") {
+            result.help = Some("write the number without quotes".to_owned());
+        }
+    }
     let mut quoted = message.split('`').skip(1).step_by(2);
     for (found, said) in [
         ("unknown field ", "unknown key"),

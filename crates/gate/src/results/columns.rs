@@ -442,7 +442,9 @@ impl Column {
     }
 
     fn push_code(&mut self, row: usize, code: u32) {
-        self.codes.resize(row, NONE);
+        if self.codes.len() < row {
+            self.codes.resize(row, NONE);
+        }
         self.codes.push(code);
     }
 
@@ -553,7 +555,7 @@ impl Builder {
             }
         }
         for known in &mut self.samples.tags {
-            if !known.column.codes.is_empty() {
+            if !known.column.codes.is_empty() && known.column.codes.len() <= row {
                 known.column.codes.resize(row + 1, NONE);
             }
         }
@@ -624,7 +626,9 @@ impl Builder {
             }
         }
         for column in &mut self.samples.metrics {
-            column.values.resize(row + 1, f64::NAN);
+            if column.values.len() <= row {
+                column.values.resize(row + 1, f64::NAN);
+            }
         }
         Ok(())
     }

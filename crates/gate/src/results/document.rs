@@ -17,6 +17,9 @@ pub struct RunInfo {
     /// Unique id of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// Of how many runs the scores are the average, in a baseline made of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_of: Option<u64>,
     /// When it started, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,

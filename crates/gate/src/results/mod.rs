@@ -78,7 +78,7 @@ pub enum Keep {
     Scores,
 }
 
-/// Reads a results file from UTF-8 text (a byte order mark is passed over).
+/// Reads a results file from UTF-8 text without a byte order mark.
 ///
 /// The shape is told by the content. Samples go straight into columns, so that memory does not hold the text.
 pub fn read(input: impl Read, keep: Keep) -> Result<Results, ReadError> {
@@ -353,10 +353,20 @@ impl Parts {
             }
             Scores::Means(IndexMap::from([(None, flat)]))
         };
+        let mut run = self.run;
+        // The order of keys in a file changes nothing, also in what is only passed on.
+        let params = run
+            .judge
+            .iter_mut()
+            .filter_map(|judge| judge.params.as_mut());
+        let variants = run.variants.iter_mut().flatten();
+        for value in params.chain(variants.filter_map(|variant| variant.params.as_mut())) {
+            *value = crate::json::sorted(value);
+        }
         let results = Results {
-            run: self.run,
+            run,
             accepted: self.accepted,
-            usage: self.usage,
+            usage: self.usage.as_ref().map(crate::json::sorted),
             scores,
         };
         for (metric, info) in results.run.metrics.iter().flatten() {
@@ -419,7 +429,8 @@ impl Results {
                 "the {what} {score} of `{metric}` is outside its range [{low}, {high}]"
             ))
             .help(format!(
-                "mend what computes it; if {metric} has another scale, say so: `range` under [metrics.{metric}] in gate.toml or run.metrics in the file"
+                "mend what computes it; if {metric} has another scale, say so: `range` under [metrics.{}] in gate.toml or run.metrics in the file",
+                crate::policy::toml_key(metric)
             ))
         };
         match &self.scores {

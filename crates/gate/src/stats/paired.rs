@@ -23,7 +23,8 @@ impl<'a> Paired<'a> {
     pub fn new(before: &'a [f64], now: &'a [f64], clusters: Option<&'a [u32]>) -> Option<Self> {
         let n = before.len();
         let fits = now.len() == n
-            && before.iter().chain(now).all(|score| score.is_finite())
+            && before.iter().all(|score| score.is_finite())
+            && now.iter().all(|score| score.is_finite())
             && clusters.is_none_or(|ids| {
                 ids.len() == n
                     && ids

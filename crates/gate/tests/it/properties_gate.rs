@@ -130,10 +130,10 @@ proptest! {
             .collect();
         let first = verdict(policy, &results(&document(&now).to_string()), &baseline);
         let raised = verdict(policy, &results(&document(&better).to_string()), &baseline);
-        if let (Some(first), Some(raised)) = (first, raised) {
-            if first.outcome == Outcome::Pass {
-                prop_assert_ne!(raised.outcome, Outcome::Block);
-            }
+        if let (Some(first), Some(raised)) = (first, raised)
+            && first.outcome == Outcome::Pass
+        {
+            prop_assert_ne!(raised.outcome, Outcome::Block);
         }
     }
 
