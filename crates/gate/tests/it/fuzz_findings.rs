@@ -121,3 +121,20 @@ fn a_dataset_of_any_stated_size_is_judged() {
         assert_eq!(verdict.outcome, Outcome::Undecided, "{meant}");
     }
 }
+
+#[test]
+#[ignore = "Builder::push_scores makes a column for a reason"]
+fn a_reason_alone_makes_no_metric() {
+    let text = r#"{"samples": [{"id": "a", "scores": {"faithfulness": 1}, "reasons": {"overall": "good"}}]}"#;
+    let now = results(text);
+    assert_eq!(now.metric_names(), ["faithfulness"]);
+    let verdict = verdict("", &now, None, None);
+    assert_eq!(verdict.outcome, Outcome::Pass, "{:?}", verdict.reasons);
+
+    let contradicting =
+        br#"{"metrics": {"m": 0.5}, "samples": [{"id": "a", "reasons": {"m": "x"}}]}"#;
+    assert_eq!(
+        read(&contradicting[..], Keep::All).err(),
+        read(&contradicting[..], Keep::Scores).err()
+    );
+}
