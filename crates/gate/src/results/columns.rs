@@ -610,9 +610,10 @@ impl Builder {
         }
         if self.with_reasons {
             for (metric, reason) in &sample.reasons {
-                let at = self.column_at(usize::MAX, metric, row);
-                if let (Some(reason), Some(column)) = (&reason.0, self.samples.metrics.get_mut(at))
-                {
+                // A comment makes no metric.
+                let metrics = &mut self.samples.metrics;
+                let column = metrics.iter_mut().find(|column| metric.is(&column.metric));
+                if let (Some(reason), Some(column)) = (&reason.0, column) {
                     let start = column.reason_text.len();
                     column.reason_text.push_str(reason);
                     column.reasons.push((code, start, column.reason_text.len()));

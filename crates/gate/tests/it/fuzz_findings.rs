@@ -123,7 +123,6 @@ fn a_dataset_of_any_stated_size_is_judged() {
 }
 
 #[test]
-#[ignore = "Builder::push_scores makes a column for a reason"]
 fn a_reason_alone_makes_no_metric() {
     let text = r#"{"samples": [{"id": "a", "scores": {"faithfulness": 1}, "reasons": {"overall": "good"}}]}"#;
     let now = results(text);
