@@ -28,7 +28,7 @@ impl Read for Dribble<'_> {
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1);
         let random = (self.state >> 33) as usize;
-        if random % 13 == 0 {
+        if random.is_multiple_of(13) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let count = (1 + random % 7).min(self.rest.len()).min(into.len());

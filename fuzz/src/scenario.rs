@@ -105,17 +105,6 @@ impl Side {
     }
 }
 
-impl Scenario {
-    /// True when a number of the history is so large that sums of such numbers overflow.
-    pub fn has_huge_history(&self) -> bool {
-        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-' | '+');
-        self.history
-            .iter()
-            .flat_map(|text| text.split(|c| !is_part(c)))
-            .any(|word| word.parse::<f64>().is_ok_and(|number| number.abs() > 1e100))
-    }
-}
-
 impl fmt::Debug for Scenario {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "--- gate.toml\n{}", self.policy)?;
@@ -352,16 +341,29 @@ fn slice_entry(u: &mut Unstructured<'_>, metrics: &[&str], text: &mut String) ->
             u.choose(&VALUES)?
         );
     }
+    let mut named = metrics;
     if rarely(u, 3)? {
-        let _ = writeln!(text, "metrics = [\"{}\"]", u.choose(metrics)?);
+        named = std::slice::from_ref(u.choose(metrics)?);
+        let _ = writeln!(text, "metrics = [\"{}\"]", named[0]);
     }
     if rarely(u, 3)? {
         let _ = writeln!(text, "min = {:?}", share(u)?);
     } else if rarely(u, 3)? {
         let _ = writeln!(text, "max = {:?}", share(u)?);
     }
-    // Both: each metric takes the one of its direction.
-    let _ = writeln!(text, "max_drop = {}\nmax_rise = {}", limit(u)?, limit(u)?);
+    // Each metric takes the one of its direction.
+    let lower = named.iter().any(|name| LOWER.contains(name));
+    let higher = named.iter().any(|name| !LOWER.contains(name));
+    let mut write = |key: &str| -> Result<()> {
+        let _ = writeln!(text, "{key} = {}", limit(u)?);
+        Ok(())
+    };
+    if higher {
+        write("max_drop")?;
+    }
+    if lower {
+        write("max_rise")?;
+    }
     if !rarely(u, 3)? {
         let _ = writeln!(text, "min_samples = {}", u.int_in_range(0..=3_u8)?);
     }
