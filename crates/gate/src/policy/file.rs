@@ -35,6 +35,8 @@ pub struct GateFile {
     pub embeddings: Option<JudgeSection>,
     /// Where answers of the judge are kept.
     pub cache: Option<CacheSection>,
+    /// Where the runs are recorded.
+    pub runs: Option<RunsSection>,
     /// The policy's defaults.
     pub gate: GateSection,
     /// Limits by metric name; `*` and `?` match, and the most specific name wins.
@@ -96,8 +98,9 @@ pub struct VariantSection {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct JudgeSection {
-    /// `openai` for any compatible server; `lexical`, `simulated`, `command`.
-    pub provider: Option<String>,
+    /// `openai` for any compatible server; `lexical` (default), `simulated`, `command`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub provider: Option<Spanned<String>>,
     /// Address of the API.
     pub base_url: Option<String>,
     /// Name of the model.
@@ -105,17 +108,70 @@ pub struct JudgeSection {
     /// Name of the environment variable that holds the key; never the key.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub api_key_env: Option<Spanned<String>>,
+    /// Headers of every call.
+    pub headers: Option<IndexMap<String, String>>,
+    /// Headers of every call whose value is secret: the name of the environment variable that holds it.
+    pub headers_env: Option<IndexMap<String, String>>,
+    /// Certificates to trust beside those of the system: a PEM file, relative to gate.toml.
+    pub ca_file: Option<String>,
     /// The program of a `command` judge.
     pub command: Option<Vec<String>>,
-    /// Sampling temperature, 0 to 2.
+    /// Sampling temperature, 0 to 2. Default 0.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub temperature: Option<Spanned<f64>>,
+    /// Seed of the sampling, for servers that know it.
+    pub seed: Option<i64>,
+    /// Most tokens that an answer may have.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
+    pub max_tokens: Option<Spanned<u32>>,
+    /// How the form of an answer is asked for; `auto` finds the strictest that the server takes. Default `auto`.
+    pub response_format: Option<ResponseFormat>,
     /// How many calls at once: a number, or `"auto"`.
     pub concurrency: Option<Concurrency>,
     /// How long one call may take, such as `"60s"`.
     pub timeout: Option<Duration>,
     /// How often a call that failed is tried again.
     pub retries: Option<u32>,
+    /// Most calls a minute.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
+    pub rpm: Option<Spanned<u32>>,
+    /// Most tokens a minute, of questions and answers together.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<u32>"))]
+    pub tpm: Option<Spanned<u32>>,
+    /// What the model costs; unknown when left out.
+    pub price: Option<PriceSection>,
+    /// Latency of a `simulated` judge: the median.
+    pub latency: Option<Duration>,
+    /// Spread of a `simulated` judge's latency: sigma of its logarithm. Default 0.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub latency_sigma: Option<Spanned<f64>>,
+}
+
+/// `[judge.price]`, in US dollars for a million tokens
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct PriceSection {
+    /// A million tokens of questions.
+    pub prompt: Option<f64>,
+    /// A million tokens of answers.
+    pub completion: Option<f64>,
+}
+
+/// How the form of an answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ResponseFormat {
+    /// The strictest that the server takes, found while running.
+    #[default]
+    Auto,
+    /// By a JSON Schema.
+    JsonSchema,
+    /// As some JSON object; the prompt says which.
+    JsonObject,
+    /// By the prompt alone.
+    Text,
 }
 
 /// `[cache]`
@@ -124,6 +180,35 @@ pub struct JudgeSection {
 #[serde(deny_unknown_fields, default)]
 pub struct CacheSection {
     /// The folder, relative to gate.toml. Default `.rag-gate/cache`.
+    pub path: Option<String>,
+    /// What it is used for. Default `read-write`.
+    pub mode: Option<CacheMode>,
+}
+
+/// What the cache is used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CacheMode {
+    /// Answers are taken from it and put into it.
+    #[default]
+    ReadWrite,
+    /// It is not used.
+    Off,
+    /// Answers are taken from it; new ones are not put into it.
+    ReadOnly,
+    /// Every answer is asked for again and put into it.
+    Refresh,
+    /// Nobody is called: an answer that is not in it is a failure, `not-recorded`.
+    Replay,
+}
+
+/// `[runs]`
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct RunsSection {
+    /// The file that gets a line for each run, relative to gate.toml. Default `.rag-gate/runs.jsonl`.
     pub path: Option<String>,
 }
 
@@ -168,6 +253,9 @@ pub struct MetricSection {
     pub kind: Option<String>,
     /// What a `rubric` asks for.
     pub criteria: Option<String>,
+    /// Lowest and highest grade of a `rubric`, as the judge gives it; the score is its share, from 0 to 1. Default `[1, 5]`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<[i64; 2]>"))]
+    pub scale: Option<Spanned<[i64; 2]>>,
     /// Lowest allowed aggregate.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub min: Option<Spanned<f64>>,

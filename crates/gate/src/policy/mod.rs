@@ -14,8 +14,9 @@ use toml::Spanned;
 
 pub use bind::{Bound, BoundMetric, BoundSlice, Placed, SliceLimits, Worse, matches};
 pub use file::{
-    CacheSection, Concurrency, DatasetSection, Duration, GateFile, GateSection, JudgeSection,
-    MetricSection, OnIncomparable, SliceSection, TargetSection, VariantSection,
+    CacheMode, CacheSection, Concurrency, DatasetSection, Duration, GateFile, GateSection,
+    JudgeSection, MetricSection, OnIncomparable, PriceSection, ResponseFormat, RunsSection,
+    SliceSection, TargetSection, VariantSection,
 };
 pub use types::{Direction, Limit, Rule, Severity};
 
@@ -135,6 +136,7 @@ impl Policy {
         self.file.judge = evaluation.judge;
         self.file.embeddings = evaluation.embeddings;
         self.file.cache = evaluation.cache;
+        self.file.runs = evaluation.runs;
         self
     }
 
@@ -284,6 +286,7 @@ impl Policy {
                 return Err(PolicyError::new("a temperature is a number from 0 to 2")
                     .at(temperature.span()));
             }
+            check_judge(judge)?;
         }
         let mut names: Vec<&str> = Vec::new();
         for variant in &file.variants {
@@ -347,6 +350,14 @@ fn check_metric(name: &Spanned<String>, metric: &MetricSection) -> Result<(), Po
             );
         }
     }
+    if let Some(scale) = &metric.scale {
+        let [low, high] = *scale.get_ref();
+        if low >= high {
+            return Err(
+                PolicyError::new("a scale is two integers, the lower one first").at(scale.span()),
+            );
+        }
+    }
     let aggregate = aggregate_of(metric)?;
     if let (Some(pass_at), false) = (
         &metric.pass_at,
@@ -354,6 +365,39 @@ fn check_metric(name: &Spanned<String>, metric: &MetricSection) -> Result<(), Po
     ) {
         return Err(
             PolicyError::new("pass_at is only for aggregate = \"pass_rate\"").at(pass_at.span()),
+        );
+    }
+    Ok(())
+}
+
+fn check_judge(judge: &JudgeSection) -> Result<(), PolicyError> {
+    for (key, number) in [
+        ("max_tokens", &judge.max_tokens),
+        ("rpm", &judge.rpm),
+        ("tpm", &judge.tpm),
+    ] {
+        if let Some(number) = number
+            && *number.get_ref() == 0
+        {
+            return Err(PolicyError::new(format!("{key} is a number from 1 up")).at(number.span()));
+        }
+    }
+    if let Some(sigma) = &judge.latency_sigma
+        && !(0.0..=10.0).contains(sigma.get_ref())
+    {
+        return Err(PolicyError::new("latency_sigma is a number from 0 to 10").at(sigma.span()));
+    }
+    let prices = judge
+        .price
+        .iter()
+        .flat_map(|price| [price.prompt, price.completion]);
+    if let Some(price) = prices
+        .flatten()
+        .find(|price| !(price.is_finite() && *price >= 0.0))
+    {
+        return Err(
+            PolicyError::new(format!("a price is a number from 0 up, not {price}"))
+                .help("[judge.price] has US dollars for a million tokens"),
         );
     }
     Ok(())

@@ -1,0 +1,115 @@
+//! Metrics: a sample in, a score out.
+//!
+//! A metric asks nobody. It says what it needs next ([`Step`]), gets the answer, and is asked again, until it has an
+//! [`Outcome`]; whoever runs it talks to the judge. The same sample and the same answers give the same outcome.
+//!
+//! ```text
+//! Sample ─▶ Metric::step ─▶ Ask(Request) ─▶ judge ─▶ read(expect, raw) ─▶ Answer ─▶ Metric::step ─▶ Done(Outcome)
+//! ```
+
+mod outcome;
+mod request;
+mod sample;
+
+pub use outcome::{Answer, FailureKind, Outcome, Step};
+pub use request::{Expect, Message, Reading, Request, Role, Verdict};
+pub use sample::{Context, Sample, Turn};
+
+use gate::policy::Direction;
+
+/// What a metric is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Info {
+    /// Its name in results and gate.toml.
+    pub name: String,
+    /// Version of its definition: scores of two versions are not compared.
+    pub version: String,
+    /// SHA-256 of the prompt's template, in lower-case hexadecimal; `None` for a formula.
+    pub prompt_sha256: Option<String>,
+    /// Which way is better.
+    pub direction: Direction,
+    /// Lowest and highest score; `None` when unbounded.
+    pub range: Option<[f64; 2]>,
+    /// True when a judge is asked.
+    pub judged: bool,
+    /// True when an embedding model is asked.
+    pub embeds: bool,
+    /// The columns that it cannot do without.
+    pub needs: Vec<Column>,
+}
+
+/// A column of the dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Column {
+    /// Id of the sample.
+    Id,
+    /// The question.
+    Question,
+    /// The answer of the target.
+    Answer,
+    /// The reference answer.
+    Reference,
+    /// The passages that the target retrieved.
+    Contexts,
+    /// The passages that it should have retrieved.
+    ReferenceContexts,
+    /// Ids of the passages that the target retrieved.
+    ContextIds,
+    /// Ids of the passages that it should have retrieved.
+    ReferenceContextIds,
+    /// The conversation before the question.
+    History,
+    /// Samples that rise and fall together.
+    Cluster,
+    /// Tags.
+    Tags,
+    /// The configuration of the target that answered.
+    Variant,
+}
+
+impl Column {
+    /// All columns.
+    pub const ALL: [Column; 12] = [
+        Column::Id,
+        Column::Question,
+        Column::Answer,
+        Column::Reference,
+        Column::Contexts,
+        Column::ReferenceContexts,
+        Column::ContextIds,
+        Column::ReferenceContextIds,
+        Column::History,
+        Column::Cluster,
+        Column::Tags,
+        Column::Variant,
+    ];
+
+    /// The name, as `[dataset.columns]` and messages have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Column::Id => "id",
+            Column::Question => "question",
+            Column::Answer => "answer",
+            Column::Reference => "reference",
+            Column::Contexts => "contexts",
+            Column::ReferenceContexts => "reference_contexts",
+            Column::ContextIds => "context_ids",
+            Column::ReferenceContextIds => "reference_context_ids",
+            Column::History => "history",
+            Column::Cluster => "cluster",
+            Column::Tags => "tags",
+            Column::Variant => "variant",
+        }
+    }
+}
+
+/// A named number per sample.
+pub trait Metric: std::fmt::Debug + Send + Sync {
+    /// What it is.
+    fn info(&self) -> &Info;
+
+    /// What to do next for this sample; `answers` has what earlier steps asked for, in their order.
+    ///
+    /// A pure function: the same sample and answers give the same step.
+    fn step(&self, sample: &Sample, answers: &[Answer]) -> Step;
+}

@@ -1,0 +1,82 @@
+//! What a metric asks a judge, and what it gets.
+
+use serde::{Deserialize, Serialize};
+
+/// One question to a judge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Request {
+    /// The metric that asks.
+    pub metric: String,
+    /// The version of its definition, a part of the cache key.
+    pub version: String,
+    /// The rendered prompt, for a judge that is a language model.
+    pub messages: Vec<Message>,
+    /// The form of the answer.
+    pub expect: Expect,
+    /// What a verdict is asked for, for a judge that is no language model: claims or passages.
+    pub items: Vec<String>,
+    /// What the items are held against.
+    pub evidence: Vec<String>,
+}
+
+/// One message of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+/// Who says a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The instructions.
+    System,
+    /// The data.
+    User,
+    /// An earlier answer of the judge.
+    Assistant,
+}
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Expect {
+    /// A verdict for each of so many items, which are numbered from 1.
+    Verdicts {
+        /// Number of items.
+        items: usize,
+    },
+    /// A grade on a scale.
+    Grade {
+        /// Lowest grade.
+        low: i64,
+        /// Highest grade.
+        high: i64,
+    },
+}
+
+/// An answer that has the form that was asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reading {
+    /// One verdict for each item, in the order of the items.
+    Verdicts(Vec<Verdict>),
+    /// A grade within its scale.
+    Grade {
+        /// The grade.
+        grade: f64,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What the judge says of one item.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// How far it holds, from 0 to 1; a language model says 0 or 1.
+    pub holds: f64,
+    /// Why; may be empty.
+    pub reason: String,
+}

@@ -1,0 +1,8 @@
+//! The runner: a dataset in, results out.
+//!
+//! ```text
+//! Dataset ─▶ plan ─▶ execute ─▶ Judge ─▶ single flight ─▶ cache ─▶ limits ─▶ Provider
+//!                       └─▶ results, in the order of the dataset
+//! ```
+
+pub mod provider;
