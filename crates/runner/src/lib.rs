@@ -5,4 +5,5 @@
 //!                       └─▶ results, in the order of the dataset
 //! ```
 
+pub mod cache;
 pub mod provider;
