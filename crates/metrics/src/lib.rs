@@ -18,6 +18,7 @@ pub mod registry;
 mod request;
 mod retrieval;
 mod sample;
+mod script;
 pub mod sentences;
 mod text;
 

@@ -40,7 +40,7 @@ pub struct Spec<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// Nobody knows a metric of that name.
-    #[error("no metric `{name}` can be computed{}; a metric of your own takes `kind = \"rubric\"` and `criteria`", hint(*nearest))]
+    #[error("no metric `{name}` can be computed{}", unknown_hint(*nearest))]
     Unknown {
         /// The name.
         name: String,
@@ -107,6 +107,13 @@ fn hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |nearest| {
         format!(", did you mean `{nearest}`?")
     })
+}
+
+fn unknown_hint(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(_) => hint(nearest),
+        None => "; one of your own takes `kind = \"rubric\"` and `criteria`".to_owned(),
+    }
 }
 
 /// What can be built by name; `@k` stands for a number, such as `recall@5`.
@@ -305,8 +312,8 @@ mod tests {
             [spec("faithfullness"), spec("politeness"), spec("ndcg@10"), spec("recall_at_k"), spec("recall@0"), rubric, unmeant, empty, kind]
                 .iter().map(error).collect::<Vec<_>>().join("\n"),
             @r#"
-            no metric `faithfullness` can be computed, did you mean `faithfulness`?; a metric of your own takes `kind = "rubric"` and `criteria`
-            no metric `politeness` can be computed; a metric of your own takes `kind = "rubric"` and `criteria`
+            no metric `faithfullness` can be computed, did you mean `faithfulness`?
+            no metric `politeness` can be computed; one of your own takes `kind = "rubric"` and `criteria`
             `ndcg@10` is known but not computed by this version: take it from the results of another tool
             `recall_at_k` needs how many of the first passages count: write `recall@5`, or another number from 1
             `recall@0` needs how many of the first passages count: write `recall@5`, or another number from 1

@@ -164,6 +164,14 @@ fn joins(left: &str, right: &str) -> bool {
         (Some(letter), None) if letter.is_uppercase() && letter != 'I' => return true,
         _ => {}
     }
+    // An acronym, as in `the U.S. Army`.
+    if word.len() >= 3
+        && word
+            .split('.')
+            .all(|part| part.len() == 1 && part.bytes().all(|b| b.is_ascii_uppercase()))
+    {
+        return true;
+    }
     if word.len() > 8 {
         return false;
     }

@@ -7,6 +7,7 @@
 use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
 
 use super::punctuation::is_punctuation;
+use crate::script::is_unspaced;
 
 /// The tokens of `text`.
 pub(super) fn tokens(text: &str) -> Vec<String> {
@@ -46,15 +47,6 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
     }
     see(' ');
     tokens
-}
-
-/// Letters of scripts that put no space between words: Han, kana, Thai, Lao, Burmese, Khmer.
-fn is_unspaced(letter: char) -> bool {
-    matches!(u32::from(letter),
-        0x0e00..=0x0e4e | 0x0e80..=0x0ece | 0x1000..=0x109f | 0x1780..=0x17d3
-        | 0x3005..=0x3007 | 0x3041..=0x309f | 0x30a1..=0x30ff | 0x31f0..=0x31ff
-        | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
-        && letter.is_alphabetic()
 }
 
 #[cfg(test)]
