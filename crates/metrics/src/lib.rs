@@ -7,11 +7,24 @@
 //! Sample ─▶ Metric::step ─▶ Ask(Request) ─▶ judge ─▶ read(expect, raw) ─▶ Answer ─▶ Metric::step ─▶ Done(Outcome)
 //! ```
 
+mod json;
+mod judged;
+pub mod lexical;
 mod outcome;
+mod prompts;
+pub mod read;
+mod reason;
+pub mod registry;
 mod request;
+mod retrieval;
 mod sample;
+mod script;
+pub mod sentences;
+mod text;
 
 pub use outcome::{Answer, FailureKind, Outcome, Step};
+pub use read::{Unreadable, read, repair, schema, schema_name};
+pub use registry::{BuildError, Spec, build, names};
 pub use request::{Expect, Message, Reading, Request, Role, Verdict};
 pub use sample::{Context, Sample, Turn};
 

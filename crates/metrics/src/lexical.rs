@@ -1,0 +1,196 @@
+//! A judge without a model: how far the words of each item occur in the evidence.
+//!
+//! It needs no key, no network and microseconds, and gives the same answer everywhere. It sees words, not meaning: it
+//! finds claims made of words and numbers that the passages do not have, and neither a wrong negation nor a paraphrase.
+//! How far it agrees with people is in docs/metrics.md; the numbers below were chosen on half of those data.
+
+mod refusal;
+mod words;
+
+use crate::reason::cut;
+use crate::request::{Expect, Reading, Request, Verdict};
+use words::{Word, Words, words};
+
+/// What is left of a claim's share when one of its numbers is not in the evidence.
+const WRONG_NUMBER: f64 = 0.5;
+
+/// Share of the reference's words that makes a passage useful.
+const USEFUL: f64 = 0.2;
+
+/// Missing words that a reason names.
+const NAMED: usize = 3;
+
+/// What the words say; `None` when words cannot say it: of a rubric, and of metrics that are not built in.
+///
+/// - `faithfulness`, `context_recall`: the share of a claim's content words that are in the evidence, halved when one of
+///   its numbers is not there. A claim without content words holds.
+/// - `context_precision`: 1 when a passage has at least a fifth of the content words of the reference, else 0.
+/// - `answer_relevancy`: the share of the question's content words that are in the answer, on the scale of the grade; a
+///   refusal has the lowest grade.
+pub fn answer(request: &Request) -> Option<Reading> {
+    match (request.metric.as_str(), request.expect) {
+        ("faithfulness" | "context_recall", Expect::Verdicts { items })
+            if items == request.items.len() =>
+        {
+            Some(Reading::Verdicts(support(
+                &request.items,
+                &request.evidence,
+            )))
+        }
+        ("context_precision", Expect::Verdicts { items }) if items == request.items.len() => Some(
+            Reading::Verdicts(usefulness(&request.items, &request.evidence)),
+        ),
+        ("answer_relevancy", Expect::Grade { low, high }) => {
+            let (share, reason) = relevancy(request.items.first()?, request.evidence.first()?);
+            Some(Reading::Grade {
+                grade: low as f64 + share * (high as f64 - low as f64),
+                reason,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A verdict for each claim: how much of it the passages say.
+fn support(claims: &[String], passages: &[String]) -> Vec<Verdict> {
+    // The words of the claims are few and the passages are long: look up the words of the passages among those of the
+    // claims, and nothing of the passages has to be kept.
+    let mut known = Words::default();
+    let mut of_claims: Vec<(u32, bool)> = Vec::new();
+    let mut ends = Vec::with_capacity(claims.len());
+    for claim in claims {
+        words(claim, &mut |word: Word| {
+            of_claims.push((known.insert(word.key), word.is_number));
+        });
+        ends.push(of_claims.len());
+    }
+    let mut found = vec![false; known.len()];
+    for passage in passages {
+        words(passage, &mut |word: Word| {
+            if let Some(index) = known.find(word.key) {
+                found[index as usize] = true;
+            }
+        });
+    }
+    let mut start = 0;
+    let verdicts = claims.iter().zip(ends).map(|(claim, end)| {
+        let own = &of_claims[std::mem::replace(&mut start, end)..end];
+        let is_found = |index: u32| found[index as usize];
+        let count = own.iter().filter(|(index, _)| is_found(*index)).count();
+        if count == own.len() {
+            return verdict(1.0, String::new());
+        }
+        let share = count as f64 / own.len() as f64;
+        let is_number_missing = own
+            .iter()
+            .any(|&(index, is_number)| is_number && !is_found(index));
+        let holds = if is_number_missing {
+            share * WRONG_NUMBER
+        } else {
+            share
+        };
+        let reason = if holds < 0.5 {
+            missing(claim, |word| known.find(word.key).is_some_and(is_found))
+        } else {
+            String::new()
+        };
+        verdict(holds, reason)
+    });
+    verdicts.collect()
+}
+
+/// A verdict for each passage: does it have enough of the words of a reference?
+fn usefulness(passages: &[String], references: &[String]) -> Vec<Verdict> {
+    let references: Vec<Words> = references
+        .iter()
+        .map(|reference| {
+            let mut known = Words::default();
+            words(reference, &mut |word: Word| {
+                known.insert(word.key);
+            });
+            known
+        })
+        .collect();
+    let mut seen = Vec::new();
+    let verdicts = passages.iter().map(|passage| {
+        let mut best: f64 = 0.0;
+        for known in references.iter().filter(|known| known.len() > 0) {
+            seen.clear();
+            seen.resize(known.len(), false);
+            let mut count = 0_u32;
+            words(passage, &mut |word: Word| {
+                if let Some(index) = known.find(word.key)
+                    && !std::mem::replace(&mut seen[index as usize], true)
+                {
+                    count += 1;
+                }
+            });
+            best = best.max(f64::from(count) / known.len() as f64);
+        }
+        if best >= USEFUL {
+            verdict(1.0, String::new())
+        } else {
+            verdict(
+                0.0,
+                format!("has {:.0} % of the words of the answer", best * 100.0),
+            )
+        }
+    });
+    verdicts.collect()
+}
+
+/// The share of the question's words in the answer, and why.
+fn relevancy(question: &str, answer: &str) -> (f64, String) {
+    if refusal::is_refusal(answer) {
+        return (0.0, "declines to answer".to_owned());
+    }
+    let mut asked = Words::default();
+    words(question, &mut |word: Word| {
+        asked.insert(word.key);
+    });
+    if asked.len() == 0 {
+        return (0.5, "the question has no words to compare".to_owned());
+    }
+    let mut seen = vec![false; asked.len()];
+    words(answer, &mut |word: Word| {
+        if let Some(index) = asked.find(word.key) {
+            seen[index as usize] = true;
+        }
+    });
+    let count = seen.iter().filter(|&&seen| seen).count();
+    let reason = format!("has {count} of {} words of the question", asked.len());
+    (count as f64 / asked.len() as f64, reason)
+}
+
+fn verdict(holds: f64, reason: String) -> Verdict {
+    Verdict { holds, reason }
+}
+
+/// The first words of the claim that are not in the evidence.
+fn missing(claim: &str, is_found: impl Fn(Word) -> bool) -> String {
+    let mut named: Vec<&str> = Vec::with_capacity(NAMED);
+    let mut more = false;
+    words(claim, &mut |word: Word| {
+        let text = &claim[word.start..word.end];
+        if is_found(word) || named.contains(&text) {
+        } else if named.len() < NAMED {
+            named.push(text);
+        } else {
+            more = true;
+        }
+    });
+    let mut reason = "not found: ".to_owned();
+    for (index, text) in named.iter().enumerate() {
+        if index > 0 {
+            reason.push_str(", ");
+        }
+        reason.push_str(&cut(text, 30));
+    }
+    if more {
+        reason.push_str(", …");
+    }
+    reason
+}
+
+#[cfg(test)]
+mod tests;

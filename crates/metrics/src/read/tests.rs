@@ -1,0 +1,292 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const GRADE: Expect = Expect::Grade { low: 1, high: 5 };
+
+fn of(items: usize, raw: &str) -> String {
+    match read(Expect::Verdicts { items }, raw) {
+        Ok(Reading::Verdicts(verdicts)) => {
+            let each = verdicts
+                .iter()
+                .map(|verdict| match verdict.reason.as_str() {
+                    "" => verdict.holds.to_string(),
+                    reason => format!("{} ({reason})", verdict.holds),
+                });
+            each.collect::<Vec<_>>().join(", ")
+        }
+        Ok(other) => format!("{other:?}"),
+        Err(error) => format!("{}: {error}", error.kind),
+    }
+}
+
+fn graded(raw: &str) -> String {
+    match read(GRADE, raw) {
+        Ok(Reading::Grade { grade, reason }) => format!("{grade} ({reason})"),
+        Ok(other) => format!("{other:?}"),
+        Err(error) => format!("{}: {error}", error.kind),
+    }
+}
+
+#[test]
+fn the_form_that_was_asked_for() {
+    let raw = r#"{"verdicts": [{"id": 1, "reason": "", "verdict": true}, {"id": 2, "reason": "no", "verdict": false}]}"#;
+    assert_eq!(of(2, raw), "1, 0 (no)");
+    assert_eq!(graded(r#"{"grade": 4, "reason": "mostly"}"#), "4 (mostly)");
+}
+
+#[test]
+fn other_forms_that_can_mean_one_thing_alone() {
+    for raw in [
+        "Here it is:\n```json\n{\"verdicts\": [{\"id\": 2, \"verdict\": 0}, {\"id\": \"1\", \"verdict\": \"Yes\"}]}\n```\nDone.",
+        r#"[{"claim_id": 1, "supported": true}, {"claim_id": 2, "supported": "no"}]"#,
+        r#"{"1": true, "2": {"verdict": false}}"#,
+        r#"{"verdicts": {"1": 1, "2": 0}}"#,
+        "{\"id\": 1, \"verdict\": true}\n{\"id\": 2, \"verdict\": false}",
+        r#"<think>maybe {"verdicts": []}</think> {"results": [{"id": 1.0, "verdict": true}, {"id": 2, "verdict": false}]}"#,
+        r#"In {short} [1]: {"result": {"verdicts": [{"id": 1, "verdict": true}, {"id": 2, "verdict": false}]}}"#,
+    ] {
+        assert_eq!(of(2, raw), "1, 0", "{raw}");
+    }
+    assert_eq!(
+        of(1, r#"{"verdict": "unsupported", "reason": "why"}"#),
+        "0 (why)"
+    );
+    for raw in [
+        "4",
+        r#"{"score": "4"}"#,
+        r#"{"rating": "4/5"}"#,
+        "```\n{\"result\": {\"grade\": 4.0}}\n```",
+    ] {
+        assert_eq!(graded(raw), "4 ()", "{raw}");
+    }
+}
+
+#[test]
+fn what_was_not_asked_is_no_answer() {
+    let entry = |id: &str| format!(r#"{{"id": {id}, "verdict": true}}"#);
+    let list = |ids: &[&str]| {
+        format!(
+            "[{}]",
+            ids.iter().map(|id| entry(id)).collect::<Vec<_>>().join(",")
+        )
+    };
+    let all = [
+        of(2, &list(&["1"])),
+        of(2, &list(&["1", "1"])),
+        of(2, &list(&["0", "1"])),
+        of(2, &list(&["1", "2", "3"])),
+        of(2, &list(&["1", "2.5"])),
+        of(2, &list(&["1", "-2"])),
+        of(2, "[]"),
+        of(2, r#"{"verdicts": []}"#),
+        of(2, r#"[{"verdict": true}, {"verdict": true}]"#),
+        of(1, r#"{"id": 1, "verdict": "idk"}"#),
+        of(1, r#"{"id": 1, "verdict": null}"#),
+        of(1, r#"{"id": 1, "verdict": 2}"#),
+        of(1, r#"{"id": 1, "verdict": true, "supported": false}"#),
+        graded(r#"{"grade": 6}"#),
+        graded(r#"{"grade": 0.999}"#),
+        graded(r#"{"grade": NaN}"#),
+        graded(r#"{"grade": "NaN"}"#),
+        graded(r#"{"grade": 4, "score": 0.8}"#),
+        graded("nan"),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    inconsistent: no verdict on 2: 1 verdicts on 2 items
+    inconsistent: two verdicts on 1
+    inconsistent: a verdict on 0, but the items are 1 to 2
+    inconsistent: a verdict on 3, but the items are 1 to 2
+    inconsistent: an id that is no whole number
+    inconsistent: an id that is no whole number
+    inconsistent: no verdict on 1: 0 verdicts on 2 items
+    inconsistent: no verdict on 1: 0 verdicts on 2 items
+    inconsistent: a verdict without the id of its item
+    inconsistent: a verdict that is neither true nor false: `idk`
+    inconsistent: a verdict that is neither true nor false: null
+    inconsistent: a verdict of 2, which is not from 0 to 1
+    inconsistent: a verdict that contradicts itself
+    inconsistent: a grade of 6, which is not from 1 to 5
+    inconsistent: a grade of 0.999, which is not from 1 to 5
+    inconsistent: NaN is no verdict and no grade
+    inconsistent: a grade of NaN, which is not from 1 to 5
+    inconsistent: two grades that differ
+    inconsistent: a grade of NaN, which is not from 1 to 5
+    "#);
+}
+
+#[test]
+fn what_cannot_be_read_is_said_to_be() {
+    let all = [
+        of(1, ""),
+        of(1, " \n "),
+        of(1, "I cannot help with that."),
+        of(1, r#"{"id": 1, "verdict": true, "verdict": false}"#),
+        of(1, r#"{"verdicts": [{"id": 1, "verdict": true},]}"#),
+        of(1, r#"{"verdicts": [{"id": 1, "verdict": true}"#),
+        of(
+            1,
+            r#"{"verdict": true} or {"verdicts": [{"id": 1, "verdict": false}]}"#,
+        ),
+        of(1, "<think>The claim"),
+        graded(r#"{"grade": 2} no, {"grade": 3}"#),
+        graded("about 4"),
+        graded(r#"{"grade": {"a": 1}, "b": {}}"#),
+    ];
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    unparsable: the answer is empty
+    unparsable: the answer is empty
+    unparsable: no verdicts in the answer
+    unparsable: broken JSON: the key `verdict` comes twice at line 1 column 44
+    unparsable: broken JSON: trailing comma at line 1 column 42
+    unparsable: the JSON ends in its middle; the answer was cut off
+    unparsable: several answers that differ
+    unparsable: the judge was cut off while it was thinking
+    unparsable: several answers that differ
+    unparsable: no grade in the answer
+    unparsable: no grade in the answer
+    "#);
+}
+
+/// What a real server answered; where it comes from is in the README.md beside them.
+#[test]
+fn recorded_answers() {
+    let recorded = include_str!("../../fixtures/recorded.jsonl");
+    let mut all = Vec::new();
+    for line in recorded.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let raw = line["content"].as_str().unwrap();
+        all.push(format!(
+            "{}: {} | {}",
+            line["name"].as_str().unwrap(),
+            of(2, raw),
+            graded(raw)
+        ));
+    }
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    statements_json_schema aragog-001: unparsable: no verdicts in the answer | unparsable: no grade in the answer
+    statements_json_schema aragog-002: unparsable: no verdicts in the answer | unparsable: no grade in the answer
+    statements_json_schema aragog-005: unparsable: no verdicts in the answer | unparsable: no grade in the answer
+    verdicts_json_schema: inconsistent: a verdict without the id of its item | unparsable: no grade in the answer
+    json_object: inconsistent: a verdict without the id of its item | inconsistent: a grade of 0.9, which is not from 1 to 5
+    free_text_fenced_json: inconsistent: a verdict without the id of its item | 1 (Paris is indeed the capital of France, which is the answer to the question 'What is the capital of France?'.)
+    truncated_by_max_tokens: unparsable: the JSON ends in its middle; the answer was cut off | unparsable: the JSON ends in its middle; the answer was cut off
+    logprobs_single_token: unparsable: no verdicts in the answer | 1 ()
+    "#);
+}
+
+#[test]
+fn a_huge_answer_takes_no_time_and_no_stack() {
+    let huge = 10 << 20;
+    for raw in [
+        "[".repeat(huge),
+        "{".repeat(huge),
+        "{\"a\":".repeat(huge / 5),
+        " ".repeat(huge),
+        format!("{{{}", " ".repeat(huge)),
+        format!("{{\"verdicts\":{}", "\n".repeat(huge)),
+        "[".repeat(LONGEST),
+        "{ ".repeat(LONGEST / 2),
+        "{\"a\":".repeat(LONGEST / 5),
+        format!("{{{}", " ".repeat(LONGEST - 1)),
+        "[]".repeat(LONGEST / 2),
+        "{x".repeat(200) + &"[{".repeat(LONGEST / 2 - 200),
+    ] {
+        for expect in [GRADE, Expect::Verdicts { items: 2 }] {
+            let error = read(expect, &raw).unwrap_err();
+            assert!(error.message.len() < 300, "{error}");
+        }
+    }
+    let padded = format!("{}{{\"grade\": 4}}{}", " ".repeat(huge), "\n".repeat(huge));
+    assert_eq!(graded(&padded), "4 ()");
+}
+
+#[test]
+fn the_schema_is_strict() {
+    fn check(schema: &Value) {
+        if schema["type"] == "object" {
+            assert_eq!(schema["additionalProperties"], false);
+            let properties = schema["properties"].as_object().unwrap();
+            let required: Vec<_> = schema["required"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
+            assert_eq!(
+                properties
+                    .keys()
+                    .map(String::as_str)
+                    .collect::<std::collections::BTreeSet<_>>(),
+                required.into_iter().collect()
+            );
+            properties.values().for_each(check);
+        }
+        if schema["type"] == "array" {
+            check(&schema["items"]);
+        }
+    }
+    for expect in [
+        GRADE,
+        Expect::Verdicts { items: 3 },
+        Expect::Grade {
+            low: i64::MIN,
+            high: i64::MAX,
+        },
+    ] {
+        check(&schema(expect));
+        assert!(!schema_name(expect).is_empty());
+    }
+    assert_eq!(
+        schema(Expect::Verdicts { items: 1 }),
+        schema(Expect::Verdicts { items: 9 })
+    );
+}
+
+#[test]
+fn a_repair_shows_what_was_wrong() {
+    let request = Request {
+        metric: "faithfulness".to_owned(),
+        version: "1".to_owned(),
+        messages: Vec::new(),
+        expect: Expect::Verdicts { items: 2 },
+        items: Vec::new(),
+        evidence: Vec::new(),
+    };
+    let raw = "é".repeat(5000);
+    let why = read(request.expect, &raw).unwrap_err();
+    let messages = repair(&request, &raw, &why);
+    assert_eq!(messages[0].content.chars().count(), 4000);
+    assert_eq!(
+        (messages[0].role, messages[1].role),
+        (Role::Assistant, Role::User)
+    );
+    assert!(
+        messages[1].content.contains("no verdicts in the answer")
+            && messages[1].content.contains("from 1 to 2")
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(raw in "\\PC{0,80}|[\\[\\]{}\":,0-9a-z \n]{0,80}", items in 0_usize..5) {
+        if let Ok(Reading::Verdicts(verdicts)) = read(Expect::Verdicts { items }, &raw) {
+            prop_assert_eq!(verdicts.len(), items);
+            prop_assert!(verdicts.iter().all(|verdict| (0.0..=1.0).contains(&verdict.holds)));
+        }
+        if let Ok(Reading::Grade { grade, .. }) = read(GRADE, &raw) {
+            prop_assert!((1.0..=5.0).contains(&grade));
+        }
+    }
+
+    /// Near the form that was asked for, where mistakes would be believed.
+    #[test]
+    fn exactly_the_items_are_answered(ids in prop::collection::vec(0_u64..5, 0..5), items in 1_usize..4) {
+        let entries: Vec<_> = ids.iter().map(|id| format!(r#"{{"id": {id}, "reason": "", "verdict": true}}"#)).collect();
+        let raw = format!(r#"{{"verdicts": [{}]}}"#, entries.join(", "));
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        let is_complete = sorted == (1..=items as u64).collect::<Vec<_>>();
+        prop_assert_eq!(read(Expect::Verdicts { items }, &raw).is_ok(), is_complete);
+    }
+}

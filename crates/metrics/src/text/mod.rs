@@ -1,0 +1,45 @@
+//! Metrics that compare the answer with the reference: two formulas, and one by embeddings.
+
+mod exact_match;
+mod normalise;
+mod punctuation;
+mod semantic_similarity;
+mod token_f1;
+
+pub(crate) use exact_match::ExactMatch;
+pub(crate) use semantic_similarity::SemanticSimilarity;
+pub(crate) use token_f1::TokenF1;
+
+use gate::policy::Direction;
+
+use crate::sample::Sample;
+use crate::{Column, Info};
+
+fn info(name: &str, embeds: bool) -> Info {
+    Info {
+        name: name.to_owned(),
+        version: "1".to_owned(),
+        prompt_sha256: None,
+        direction: Direction::Higher,
+        range: Some([0.0, 1.0]),
+        judged: false,
+        embeds,
+        needs: vec![Column::Answer, Column::Reference],
+    }
+}
+
+/// The answer and the references that say something, or why the metric does not apply.
+fn sides(sample: &Sample) -> Result<(&str, Vec<&str>), String> {
+    let answer = sample.answer.as_deref().ok_or("no answer")?;
+    let references: Vec<&str> = sample
+        .references
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .filter(|text| !text.trim_start().is_empty())
+        .collect();
+    if references.is_empty() {
+        return Err("no reference".to_owned());
+    }
+    Ok((answer, references))
+}
