@@ -5,4 +5,5 @@
 //!                       └─▶ results, in the order of the dataset
 //! ```
 
+pub mod dataset;
 pub mod provider;
