@@ -5,34 +5,22 @@ use serde_json::{Value, json};
 
 /// See `metrics::schema`.
 pub(crate) fn schema(expect: Expect) -> Value {
+    let object = |properties: Value, required: Value| json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false});
     match expect {
-        Expect::Verdicts { items } => json!({
-            "type": "object",
-            "properties": {"verdicts": {
-                "type": "array", "minItems": items, "maxItems": items,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "item": {"type": "integer"},
-                        "reason": {"type": "string"},
-                        "verdict": {"type": "integer", "enum": [0, 1]}
-                    },
-                    "required": ["item", "reason", "verdict"],
-                    "additionalProperties": false
-                }
-            }},
-            "required": ["verdicts"],
-            "additionalProperties": false
-        }),
-        Expect::Grade { low, high } => json!({
-            "type": "object",
-            "properties": {
-                "reason": {"type": "string"},
-                "grade": {"type": "integer", "minimum": low, "maximum": high}
-            },
-            "required": ["reason", "grade"],
-            "additionalProperties": false
-        }),
+        Expect::Verdicts { .. } => {
+            let verdict = object(
+                json!({"id": {"type": "integer"}, "reason": {"type": "string"}, "verdict": {"type": "boolean"}}),
+                json!(["id", "reason", "verdict"]),
+            );
+            object(
+                json!({"verdicts": {"type": "array", "items": verdict}}),
+                json!(["verdicts"]),
+            )
+        }
+        Expect::Grade { low, high } => object(
+            json!({"grade": {"type": "integer", "enum": (low..=high).collect::<Vec<_>>()}, "reason": {"type": "string"}}),
+            json!(["grade", "reason"]),
+        ),
     }
 }
 

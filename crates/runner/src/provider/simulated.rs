@@ -137,7 +137,7 @@ pub(super) fn written(reading: &Reading) -> String {
     let value = match reading {
         Reading::Verdicts(verdicts) => {
             let verdicts: Vec<_> = std::iter::zip(1_u32.., verdicts)
-                .map(|(item, verdict)| json!({"item": item, "reason": verdict.reason, "verdict": verdict.holds}))
+                .map(|(id, Verdict { holds, reason })| json!({"id": id, "reason": reason, "verdict": holds}))
                 .collect();
             json!({ "verdicts": verdicts })
         }
