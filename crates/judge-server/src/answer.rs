@@ -6,6 +6,8 @@ use std::borrow::Cow;
 
 use crate::hash;
 
+const REASON: &str = "The passage says so.";
+
 /// The part of a chat completion request that matters here.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ChatRequest<'a> {
@@ -38,59 +40,119 @@ pub(crate) struct NamedSchema {
 
 /// The answer to this request, as text.
 pub(crate) fn answer(request: &ChatRequest<'_>) -> String {
-    let mut state = request.messages.iter().fold(0, |hash, message| {
+    let state = request.messages.iter().fold(0, |hash, message| {
         hash::mix(hash ^ hash::fnv(message.content.as_bytes()))
     });
+    let items = request
+        .messages
+        .last()
+        .map_or(0, |message| items(&message.content));
     let value = match &request.response_format {
         Some(ResponseFormat::JsonSchema { json_schema }) => {
-            instance(&json_schema.schema, None, &mut state)
+            Draw { items, state }.instance(&json_schema.schema, None)
         }
-        _ => from_prompt(request, &mut state),
+        _ => Draw { items, state }.without_schema(),
     };
     value.to_string()
 }
 
-/// Something that the schema allows. `number` is the place in the list, from 1.
-fn instance(schema: &Value, number: Option<u64>, state: &mut u64) -> Value {
-    if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
-        return choose(choices, state);
-    }
-    if let Some(value) = schema.get("const") {
-        return value.clone();
-    }
-    let kind = match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
-        kind => kind.and_then(Value::as_str),
-    };
-    match kind {
-        Some("object") => object(schema, number, state),
-        Some("array") => array(schema, state),
-        Some("integer" | "number") => {
-            let low = schema.get("minimum").and_then(Value::as_i64).unwrap_or(0);
-            let high = schema
-                .get("maximum")
-                .and_then(Value::as_i64)
-                .unwrap_or(low + 1);
-            integer(low, high, state)
-        }
-        Some("boolean") => json!(next(state) & 1 == 1),
-        _ => json!("The passage says so."),
-    }
+/// An answer in the making.
+struct Draw {
+    /// How many things the prompt numbers; 0 when it asks for a grade.
+    items: u64,
+    state: u64,
 }
 
-fn object(schema: &Value, number: Option<u64>, state: &mut u64) -> Value {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
-        return json!({});
-    };
-    let mut fields = Map::new();
-    for (name, property) in properties {
-        let value = match (number, is_place(name)) {
-            (Some(number), true) => json!(number),
-            _ => instance(property, None, state),
+impl Draw {
+    /// Something that the schema allows. `number` is the place in the list, from 1.
+    fn instance(&mut self, schema: &Value, number: Option<u64>) -> Value {
+        if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
+            return self.choose(choices);
+        }
+        if let Some(value) = schema.get("const") {
+            return value.clone();
+        }
+        let kind = match schema.get("type") {
+            Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str),
+            kind => kind.and_then(Value::as_str),
         };
-        fields.insert(name.clone(), value);
+        match kind {
+            Some("object") => self.object(schema, number),
+            Some("array") => self.array(schema),
+            Some("integer" | "number") => {
+                let low = schema.get("minimum").and_then(Value::as_i64).unwrap_or(0);
+                let high = schema
+                    .get("maximum")
+                    .and_then(Value::as_i64)
+                    .unwrap_or(low + 1);
+                self.integer(low, high)
+            }
+            Some("boolean") => self.boolean(),
+            _ => json!(REASON),
+        }
     }
-    Value::Object(fields)
+
+    fn object(&mut self, schema: &Value, number: Option<u64>) -> Value {
+        let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+            return json!({});
+        };
+        let mut fields = Map::new();
+        for (name, property) in properties {
+            let value = match (number, is_place(name)) {
+                (Some(number), true) => json!(number),
+                _ => self.instance(property, None),
+            };
+            fields.insert(name.clone(), value);
+        }
+        Value::Object(fields)
+    }
+
+    /// As long as the schema says, or else as the prompt does.
+    fn array(&mut self, schema: &Value) -> Value {
+        let length = ["minItems", "maxItems"]
+            .iter()
+            .find_map(|key| schema.get(key)?.as_u64())
+            .unwrap_or(self.items.max(1));
+        let items = schema.get("items").unwrap_or(&Value::Null);
+        (1..=length)
+            .map(|number| self.instance(items, Some(number)))
+            .collect()
+    }
+
+    /// A verdict for each thing that the prompt numbers, or a grade where it numbers nothing.
+    fn without_schema(&mut self) -> Value {
+        if self.items == 0 {
+            return json!({"reason": REASON, "grade": self.integer(1, 5)});
+        }
+        let verdicts: Vec<Value> = (1..=self.items)
+            .map(|id| json!({"id": id, "reason": REASON, "verdict": self.boolean()}))
+            .collect();
+        json!({ "verdicts": verdicts })
+    }
+
+    fn choose(&mut self, choices: &[Value]) -> Value {
+        let length = choices.len().max(1) as u64;
+        usize::try_from(self.next() % length)
+            .ok()
+            .and_then(|place| choices.get(place).cloned())
+            .unwrap_or_default()
+    }
+
+    fn integer(&mut self, low: i64, high: i64) -> Value {
+        let width = high.saturating_sub(low).max(0).unsigned_abs() + 1;
+        let offset = i64::try_from(self.next() % width).unwrap_or(0);
+        json!(low + offset)
+    }
+
+    /// Four of five say yes.
+    fn boolean(&mut self) -> Value {
+        json!(!self.next().is_multiple_of(5))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = hash::mix(self.state);
+        self.state
+    }
 }
 
 /// The key that says which item of a list is meant.
@@ -98,30 +160,36 @@ fn is_place(name: &str) -> bool {
     matches!(name, "item" | "number" | "index" | "id" | "n")
 }
 
-fn array(schema: &Value, state: &mut u64) -> Value {
-    let length = ["minItems", "maxItems"]
-        .iter()
-        .find_map(|key| schema.get(key)?.as_u64())
-        .unwrap_or(1);
-    let items = schema.get("items").unwrap_or(&Value::Null);
-    (1..=length)
-        .map(|number| instance(items, Some(number), state))
-        .collect()
+/// How many things the prompt numbers.
+///
+/// A repair says `from 1 to N`. A prompt ends with a part between two lines of equals signs: `PASSAGE N` above it says
+/// that there are N; else the lines in it are counted. A prompt without parts is one part.
+fn items(text: &str) -> u64 {
+    if let Some((_, rest)) = text.rsplit_once("number from 1 to ") {
+        return leading_number(rest);
+    }
+    let text = text.trim_end();
+    let fence = text.lines().next_back().unwrap_or_default();
+    if fence.len() < 5 || fence.bytes().any(|byte| byte != b'=') {
+        return numbered(text);
+    }
+    let mut parts = text.trim_end_matches(fence).rsplitn(2, fence);
+    let (part, before) = (parts.next(), parts.next());
+    let title = before.and_then(|before| before.trim_end().lines().next_back());
+    let number = title
+        .and_then(|title| title.rsplit_once(' '))
+        .map_or(0, |(_, number)| leading_number(number));
+    match number {
+        0 => numbered(part.unwrap_or_default()),
+        number => number,
+    }
 }
 
-/// Without a schema: a verdict for each numbered line of the last message, or a grade where no line has a number.
-fn from_prompt(request: &ChatRequest<'_>, state: &mut u64) -> Value {
-    let items = request
-        .messages
-        .last()
-        .map_or(0, |message| numbered(&message.content));
-    if items == 0 {
-        return json!({"reason": "The passage says so.", "grade": integer(1, 5, state)});
-    }
-    let verdicts: Vec<Value> = (1..=items)
-        .map(|item| json!({"item": item, "reason": "The passage says so.", "verdict": integer(0, 1, state)}))
-        .collect();
-    json!({ "verdicts": verdicts })
+fn leading_number(text: &str) -> u64 {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    text.get(..digits)
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or(0)
 }
 
 /// Length of the last list whose lines start with `1.`, `1)`, `1:` or `[1]`.
@@ -129,38 +197,16 @@ fn numbered(text: &str) -> u64 {
     let mut count = 0;
     for line in text.lines() {
         let line = line.trim_start().trim_start_matches('[');
-        let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-        let (number, rest) = line.split_at(digits);
-        match number.parse::<u64>() {
-            Ok(number)
-                if rest.starts_with(['.', ')', ':', ']'])
-                    && (number == 1 || number == count + 1) =>
-            {
-                count = number;
-            }
-            _ => {}
+        let number = leading_number(line);
+        let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        if rest.starts_with(['.', ')', ':', ']'])
+            && number > 0
+            && (number == 1 || number == count + 1)
+        {
+            count = number;
         }
     }
     count
-}
-
-fn choose(choices: &[Value], state: &mut u64) -> Value {
-    let length = choices.len().max(1) as u64;
-    usize::try_from(next(state) % length)
-        .ok()
-        .and_then(|place| choices.get(place).cloned())
-        .unwrap_or_default()
-}
-
-fn integer(low: i64, high: i64, state: &mut u64) -> Value {
-    let width = high.saturating_sub(low).max(0).unsigned_abs() + 1;
-    let offset = i64::try_from(next(state) % width).unwrap_or(0);
-    json!(low + offset)
-}
-
-fn next(state: &mut u64) -> u64 {
-    *state = hash::mix(*state);
-    *state
 }
 
 #[cfg(test)]
@@ -211,5 +257,28 @@ mod tests {
         );
         assert_eq!(answer["verdicts"].as_array().unwrap().len(), 3);
         assert!(ask(None, "Is it polite?")["grade"].is_i64());
+    }
+
+    #[test]
+    fn the_last_part_of_a_prompt_says_how_many() {
+        let claims = "Judge.\n\nPASSAGE 1\n=====\n7. is no claim\n=====\n\nCLAIMS\n=====\n1. a\n2. b\n=====\n";
+        assert_eq!(items(claims), 2);
+        let passages = "Judge.\n\nANSWER\n======\n1. x\n=====\n======\n\nPASSAGE 1\n======\na\n======\n\nPASSAGE 2\n======\n1. y\n======\n";
+        assert_eq!(items(passages), 2);
+        assert_eq!(items("Judge.\n\nANSWER\n=====\nIt is.\n=====\n"), 0);
+        assert_eq!(
+            items("Answer again, with exactly one entry for each number from 1 to 12, and so on"),
+            12
+        );
+    }
+
+    #[test]
+    fn a_schema_without_a_length_takes_that_of_the_prompt() {
+        let schema = json!({"type": "object", "properties": {"verdicts": {"type": "array", "items": {
+            "type": "object", "properties": {"id": {"type": "integer"}, "verdict": {"type": "boolean"}}}}}});
+        let answer = ask(Some(&schema), "1. a\n2. b");
+        assert_eq!(answer["verdicts"].as_array().unwrap().len(), 2);
+        assert!(answer["verdicts"][1]["verdict"].is_boolean());
+        assert_eq!(answer["verdicts"][1]["id"], 2);
     }
 }

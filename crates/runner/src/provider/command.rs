@@ -1,0 +1,248 @@
+//! A program of the user's that judges: JSON lines in, JSON lines out.
+//!
+//! Each worker is a process that answers one request after the other. A worker is taken out of the pool for the time of
+//! a call, and comes back only with a good answer: whatever else happens, also that the call is dropped, ends it.
+
+mod protocol;
+mod worker;
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gate::policy::Concurrency;
+use metrics::{FailureKind, Message, Request};
+use tokio::sync::Semaphore;
+
+use super::config::{Config, Program};
+use super::redact::Redactor;
+use super::{CallError, Completion, Embeddings, Scope};
+use protocol::{EmbedLine, RequestLine};
+use worker::{Ended, Worker};
+
+/// A program that ended so often before it answered anything will not do better.
+const MAX_DEATHS: u32 = 3;
+/// How long a worker may take to end by itself.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The workers.
+pub(super) struct Pool {
+    program: Program,
+    timeout: Duration,
+    redactor: Redactor,
+    turns: Semaphore,
+    idle: Mutex<Vec<Worker>>,
+    next_id: AtomicU64,
+    /// Workers that ended without any answer since the last answer.
+    deaths: AtomicU32,
+}
+
+impl Pool {
+    pub(super) fn new(config: &Config, program: &Program, redactor: Redactor) -> Pool {
+        let workers = match config.concurrency() {
+            Concurrency::Fixed(count) => usize::try_from(count).unwrap_or(usize::MAX),
+            Concurrency::Auto => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        Pool {
+            program: program.clone(),
+            timeout: config.timeout(),
+            redactor,
+            turns: Semaphore::new(workers.min(Semaphore::MAX_PERMITS)),
+            idle: Mutex::new(Vec::new()),
+            next_id: AtomicU64::new(1),
+            deaths: AtomicU32::new(0),
+        }
+    }
+
+    /// The command, for messages.
+    pub(super) fn address(&self) -> String {
+        self.redactor
+            .redact(&self.program.command.join(" "))
+            .into_owned()
+    }
+
+    pub(super) async fn complete(
+        &self,
+        request: &Request,
+        messages: &[Message],
+    ) -> Result<Completion, CallError> {
+        let id = self.id();
+        let line = RequestLine {
+            id,
+            model: self.program.model.as_deref(),
+            metric: &request.metric,
+            version: &request.version,
+            messages,
+            expect: request.expect,
+            items: &request.items,
+            evidence: &request.evidence,
+        };
+        self.call(&line, |answer| protocol::completion(answer, id))
+            .await
+    }
+
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<Embeddings, CallError> {
+        let id = self.id();
+        let line = EmbedLine {
+            id,
+            model: self.program.model.as_deref(),
+            texts,
+        };
+        self.call(&line, |answer| {
+            protocol::embeddings(answer, id, texts.len())
+        })
+        .await
+    }
+
+    fn id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// One line there and one back, by a worker of its own.
+    async fn call<T>(
+        &self,
+        line: &impl serde::Serialize,
+        read: impl Fn(&[u8]) -> Result<T, protocol::Bad>,
+    ) -> Result<T, CallError> {
+        let mut line = serde_json::to_vec(line).map_err(|error| {
+            CallError::new(FailureKind::Refused, Scope::Call, error.to_string())
+        })?;
+        line.push(b'\n');
+        let _turn = self.turns.acquire().await.map_err(|_| closed())?;
+        let worker = match self.take_idle() {
+            Some(worker) => worker,
+            None => self.start()?,
+        };
+        match tokio::time::timeout(self.timeout, self.exchange(worker, &line)).await {
+            Ok(Ok((worker, answer))) => self.finish(worker, read(&answer)),
+            Ok(Err(error)) => Err(error),
+            // The worker is dropped with the exchange, and killed by that.
+            Err(_) => Err(CallError::new(
+                FailureKind::Timeout,
+                Scope::PASSING,
+                format!("no answer from `{}` in {:?}", self.address(), self.timeout),
+            )),
+        }
+    }
+
+    fn start(&self) -> Result<Worker, CallError> {
+        Worker::start(&self.program, &self.redactor).map_err(|error| {
+            // Too many processes or open files pass; a program that is not there stays away.
+            let is_missing = matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound
+                    | std::io::ErrorKind::PermissionDenied
+                    | std::io::ErrorKind::NotADirectory
+                    | std::io::ErrorKind::InvalidInput
+            );
+            CallError::new(
+                FailureKind::Unavailable,
+                if is_missing {
+                    Scope::Run
+                } else {
+                    Scope::PASSING
+                },
+                format!("cannot start `{}`: {error}", self.address()),
+            )
+        })
+    }
+
+    async fn exchange(
+        &self,
+        mut worker: Worker,
+        line: &[u8],
+    ) -> Result<(Worker, Vec<u8>), CallError> {
+        match worker.exchange(line).await {
+            Ok(answer) => Ok((worker, answer)),
+            Err(Ended::TooLong) => Err(CallError::new(
+                FailureKind::Unparsable,
+                Scope::PASSING,
+                format!(
+                    "`{}` answers with a line of more than 16 MiB",
+                    self.address()
+                ),
+            )),
+            Err(Ended::Exit) => Err(self.died(worker).await),
+        }
+    }
+
+    /// The program ended instead of answering.
+    async fn died(&self, worker: Worker) -> CallError {
+        let has_answered = worker.has_answered();
+        let why = worker.last_words(GRACE).await;
+        let deaths = match has_answered {
+            true => 0,
+            false => self.deaths.fetch_add(1, Ordering::Relaxed) + 1,
+        };
+        let mut message = format!("`{}` ended before it answered: {why}", self.address());
+        let scope = match deaths >= MAX_DEATHS {
+            true => {
+                message.push_str("; so it did each time");
+                Scope::Run
+            }
+            false => Scope::PASSING,
+        };
+        CallError::new(FailureKind::Unavailable, scope, message)
+    }
+
+    fn finish<T>(&self, worker: Worker, answer: Result<T, protocol::Bad>) -> Result<T, CallError> {
+        match answer {
+            Ok(answer) => {
+                self.deaths.store(0, Ordering::Relaxed);
+                self.give_back(worker);
+                Ok(answer)
+            }
+            Err(protocol::Bad::Failed(error)) => {
+                self.give_back(worker);
+                Err(CallError {
+                    message: self.redactor.redact(&error.message).into_owned(),
+                    ..error
+                })
+            }
+            // What this worker says next may belong to this call: it is dropped, and killed by that.
+            Err(protocol::Bad::Garbage(why)) => Err(CallError::new(
+                FailureKind::Unparsable,
+                Scope::PASSING,
+                self.redactor
+                    .redact(&format!("the answer of `{}` {why}", self.address())),
+            )),
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A worker that ended while it was idle is not the fault of the next call: it is passed over.
+    fn take_idle(&self) -> Option<Worker> {
+        let mut idle = self.idle();
+        while let Some(mut worker) = idle.pop() {
+            if worker.is_alive() {
+                return Some(worker);
+            }
+        }
+        None
+    }
+
+    fn give_back(&self, worker: Worker) {
+        // Once it is shut down, nobody would take it out again.
+        if !self.turns.is_closed() {
+            self.idle().push(worker);
+        }
+    }
+
+    /// No call is taken any more; idle workers may end by themselves, and are killed if they do not.
+    pub(super) async fn shut_down(&self) {
+        self.turns.close();
+        let workers = std::mem::take(&mut *self.idle());
+        futures::future::join_all(workers.into_iter().map(|worker| worker.end(GRACE))).await;
+    }
+}
+
+fn closed() -> CallError {
+    CallError::new(
+        FailureKind::Cancelled,
+        Scope::Run,
+        "the run ended before this call",
+    )
+}

@@ -1,0 +1,169 @@
+//! One process.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::super::config::Program;
+use super::super::readable::readable;
+use super::super::redact::Redactor;
+
+/// No line of an answer is longer.
+const MAX_LINE: u64 = 16 << 20;
+/// What a program writes to its standard error is traced so many lines long.
+const MAX_TRACED: usize = 1000;
+/// A longer line is traced in pieces.
+const MAX_TRACED_LINE: u64 = 4096;
+
+/// A process that is killed when it is dropped.
+#[derive(Debug)]
+pub(super) struct Worker {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: BufReader<ChildStdout>,
+    stderr: JoinHandle<()>,
+    /// The last line of its standard error, without secrets.
+    last_line: Arc<Mutex<String>>,
+    has_answered: bool,
+}
+
+/// Why there was no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    /// It ended, or closed a stream.
+    Exit,
+    /// The line has no end.
+    TooLong,
+}
+
+impl Worker {
+    pub(super) fn start(program: &Program, redactor: &Redactor) -> io::Result<Worker> {
+        let Some((name, arguments)) = program.command.split_first() else {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        };
+        // A path is relative to gate.toml, as all paths there; a bare name is looked up in PATH.
+        let path = Path::new(name);
+        let path = match path.components().count() > 1 {
+            true => std::path::absolute(program.folder.join(path))?,
+            false => path.to_owned(),
+        };
+        let mut command = Command::new(path);
+        command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if !program.folder.as_os_str().is_empty() {
+            command.current_dir(&program.folder);
+        }
+        let mut child = command.spawn()?;
+        let streams = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = streams else {
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+        };
+        let last_line = Arc::<Mutex<String>>::default();
+        Ok(Worker {
+            child,
+            stdin,
+            stdout: BufReader::new(stdout),
+            stderr: tokio::spawn(drain(stderr, Arc::clone(&last_line), redactor.clone())),
+            last_line,
+            has_answered: false,
+        })
+    }
+
+    /// False when it has ended.
+    pub(super) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    pub(super) fn has_answered(&self) -> bool {
+        self.has_answered
+    }
+
+    /// One line there and one back.
+    pub(super) async fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, Ended> {
+        let stdin = &mut self.stdin;
+        let stdout = &mut self.stdout;
+        let write = async {
+            stdin.write_all(line).await?;
+            stdin.flush().await
+        };
+        let mut answer = Vec::new();
+        // A program that writes before it has read all would wait for us, and we for it, if this were one after the other.
+        let mut limited = stdout.take(MAX_LINE);
+        let read = async { limited.read_until(b'\n', &mut answer).await };
+        let outcome: io::Result<_> = tokio::try_join!(write, read);
+        match outcome {
+            Ok(_) if answer.ends_with(b"\n") => {}
+            Ok(_) if answer.len() as u64 >= MAX_LINE => return Err(Ended::TooLong),
+            Ok(_) | Err(_) => return Err(Ended::Exit),
+        }
+        self.has_answered = true;
+        Ok(answer)
+    }
+
+    /// How it ended and what it said last.
+    pub(super) async fn last_words(mut self, grace: Duration) -> String {
+        drop(self.stdin);
+        let status = match tokio::time::timeout(grace, self.child.wait()).await {
+            Ok(Ok(status)) => status.to_string(),
+            _ => "it closed its output and did not end".to_owned(),
+        };
+        // Its last words may still be on their way.
+        let _ = tokio::time::timeout(grace, &mut self.stderr).await;
+        let last_line = self
+            .last_line
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        match last_line.is_empty() {
+            true => status,
+            false => format!("{status}: {last_line}"),
+        }
+    }
+
+    /// It may end by itself, and is killed if it does not.
+    pub(super) async fn end(mut self, grace: Duration) {
+        drop(self.stdin);
+        if tokio::time::timeout(grace, self.child.wait())
+            .await
+            .is_err()
+        {
+            let _ = self.child.kill().await;
+        }
+    }
+}
+
+/// Reads to the end: a program whose standard error is full would stand still.
+async fn drain(stderr: ChildStderr, last_line: Arc<Mutex<String>>, redactor: Redactor) {
+    let mut stderr = BufReader::new(stderr);
+    let mut traced = 0;
+    loop {
+        let mut line = Vec::new();
+        match (&mut stderr)
+            .take(MAX_TRACED_LINE)
+            .read_until(b'\n', &mut line)
+            .await
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let line = readable(&redactor.redact(&String::from_utf8_lossy(&line)));
+        if line.is_empty() {
+            continue;
+        }
+        traced += 1;
+        if traced <= MAX_TRACED {
+            tracing::debug!("the judge's program says: {line}");
+        }
+        *last_line.lock().unwrap_or_else(PoisonError::into_inner) = line;
+    }
+}

@@ -1,0 +1,29 @@
+//! The lexical judge: a formula over the words, which needs neither network nor key.
+
+use metrics::{FailureKind, Reading, Request};
+
+use super::{CallError, Completion, Scope, Usage, pending, simulated};
+
+/// The answer, already read.
+pub(super) fn read(request: &Request) -> Result<Reading, CallError> {
+    pending::lexical_answer(request).ok_or_else(|| {
+        CallError::new(
+            FailureKind::Refused,
+            Scope::Call,
+            format!(
+                "the lexical judge compares words and cannot score `{}`: set another provider in [judge]",
+                request.metric
+            ),
+        )
+    })
+}
+
+/// The answer as a language model would write it.
+pub(super) fn complete(request: &Request) -> Result<Completion, CallError> {
+    Ok(Completion {
+        text: simulated::written(&read(request)?),
+        model: None,
+        usage: Usage::default(),
+        is_cut: false,
+    })
+}
