@@ -6,4 +6,5 @@
 //! ```
 
 pub mod cache;
+pub mod plan;
 pub mod provider;
