@@ -8,3 +8,4 @@
 pub mod cache;
 pub mod plan;
 pub mod provider;
+pub mod runs;
