@@ -250,7 +250,7 @@ impl Record {
         self.all_metrics()
             .map(|(variant, metric, record)| {
                 let name = match variant {
-                    Some(variant) => format!("{variant} {metric}"),
+                    Some(variant) => format!("{metric} [{variant}]"),
                     None => metric.to_owned(),
                 };
                 (name, record.mean)
