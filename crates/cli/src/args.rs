@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "runner")]
+use crate::commands::units::{Age, Share, Size, Span};
 use crate::output::Output;
 
 /// Exit codes, as every help page shows them.
@@ -32,6 +34,16 @@ pub(crate) enum Command {
     /// Update, show and compare baselines
     #[command(subcommand)]
     Baseline(BaselineCommand),
+    /// Say how long a run will take and what it will cost, before it does
+    #[cfg(feature = "runner")]
+    #[command(after_help = EXIT_CODES)]
+    Plan(PlanArgs),
+    /// List the runs that were recorded
+    #[cfg(feature = "runner")]
+    Runs(RunsArgs),
+    /// Look after the answers that were paid for
+    #[cfg(feature = "runner")]
+    Cache(CacheArgs),
     /// Say what a reason code means and what to do
     Explain {
         /// The code, such as `regression`; without one, all codes are listed
@@ -151,6 +163,167 @@ pub(crate) struct UpdateArgs {
     /// When it was accepted, RFC 3339 [default: now]
     #[arg(long, value_name = "TIME")]
     pub(crate) at: Option<String>,
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlanArgs {
+    /// Samples of the dataset [default: those of gate.toml's dataset]
+    #[arg(long, value_name = "N")]
+    pub(crate) samples: Option<u32>,
+    /// Variants of the target [default: those of gate.toml, else 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) variants: Option<u32>,
+    /// Metrics that ask the judge [default: those of gate.toml, else 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) metrics: Option<u32>,
+    /// How often each question is asked
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) repeats: u32,
+    /// Calls that a metric makes for one sample
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) calls_per_score: u32,
+    /// Median latency of a call [default: `latency` of gate.toml, else 8s]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["latencies", "from_cache"])]
+    pub(crate) latency: Option<Span>,
+    /// Spread of the latency: standard deviation of its logarithm [default: `latency_sigma` of gate.toml, else 0.4]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["latencies", "from_cache"])]
+    pub(crate) sigma: Option<f64>,
+    /// Latencies that were measured: a JSON list of seconds, results that have `latency_s`, or the folder of a cache
+    #[arg(long, value_name = "PATH", conflicts_with = "from_cache")]
+    pub(crate) latencies: Option<PathBuf>,
+    /// Latencies of the answers in the cache of gate.toml
+    #[arg(long)]
+    pub(crate) from_cache: bool,
+    /// Calls at once; several are compared [default: `concurrency` of gate.toml, else 1,2,4,8]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    pub(crate) concurrency: Vec<std::num::NonZeroU32>,
+    /// Percentage of the answers that the cache has; several are compared
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_delimiter = ',',
+        default_value = "0"
+    )]
+    pub(crate) cached: Vec<Share>,
+    /// Tokens of a question, on average
+    #[arg(long, value_name = "N")]
+    pub(crate) prompt_tokens: Option<f64>,
+    /// Tokens of an answer, on average
+    #[arg(long, value_name = "N")]
+    pub(crate) completion_tokens: Option<f64>,
+    /// US dollars for a million tokens of questions [default: `price.prompt` of gate.toml]
+    #[arg(long, value_name = "USD")]
+    pub(crate) price_prompt: Option<f64>,
+    /// US dollars for a million tokens of answers [default: `price.completion` of gate.toml]
+    #[arg(long, value_name = "USD")]
+    pub(crate) price_completion: Option<f64>,
+    /// Most calls a minute [default: `rpm` of gate.toml]
+    #[arg(long, value_name = "N")]
+    pub(crate) rpm: Option<std::num::NonZeroU32>,
+    /// Most tokens a minute [default: `tpm` of gate.toml]
+    #[arg(long, value_name = "N")]
+    pub(crate) tpm: Option<std::num::NonZeroU32>,
+    /// Draws the latencies
+    #[arg(long, value_name = "N", default_value_t = 7)]
+    pub(crate) seed: u64,
+    /// How the plan is written
+    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) output: PlanOutput,
+    /// The policy [default: gate.toml, if there is one]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How a plan is written.
+#[cfg(feature = "runner")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PlanOutput {
+    /// A table
+    Text,
+    /// All numbers, in seconds and US dollars
+    Json,
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<RunsCommand>,
+    /// How many runs are listed, the last ones
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) last: usize,
+    /// The record [default: `runs.path` of gate.toml, else .rag-gate/runs.jsonl beside it]
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) path: Option<PathBuf>,
+    /// The policy that names it
+    #[arg(short, long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// Show all that is recorded of a run, and what differs from the run before it
+    Show {
+        /// Its name, its id, or the beginning of its id [default: the last run]
+        run: Option<String>,
+    },
+    /// Record results that another tool wrote
+    Add {
+        /// The results
+        results: PathBuf,
+    },
+    /// Remove old runs from the record; their results stay
+    Prune {
+        /// Keep this many, the last ones
+        #[arg(long, value_name = "N", required_unless_present = "older_than")]
+        keep: Option<usize>,
+        /// Remove those that started longer ago, such as 90d
+        #[arg(long, value_name = "AGE")]
+        older_than: Option<Age>,
+    },
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    pub(crate) command: CacheCommand,
+    /// The cache [default: `cache.path` of gate.toml, else .rag-gate/cache beside it]
+    #[arg(long, value_name = "FOLDER", global = true)]
+    pub(crate) path: Option<PathBuf>,
+    /// The policy that names it
+    #[arg(short, long, value_name = "FILE", global = true)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum CacheCommand {
+    /// Say how many answers there are, how large and how old
+    Stats,
+    /// Remove old answers, and what is damaged
+    Prune {
+        /// Remove answers that were given longer ago, such as 30d
+        #[arg(long, value_name = "AGE")]
+        older_than: Option<Age>,
+        /// Remove the oldest answers until the rest fits, such as 500MB
+        #[arg(long, value_name = "SIZE")]
+        max_size: Option<Size>,
+    },
+    /// Remove all answers
+    Clear,
+    /// Write all answers into one file, to commit or to carry to another machine
+    Pack {
+        /// The file, or - for standard output
+        file: PathBuf,
+    },
+    /// Add the answers of a packed file
+    Unpack {
+        /// The file, or - for standard input
+        file: PathBuf,
+    },
 }
 
 /// Files that have a schema.

@@ -126,6 +126,40 @@ impl Repository {
     }
 }
 
+/// What the provenance of a run needs.
+#[cfg(feature = "runner")]
+impl Repository {
+    /// The repository around a folder; `None` when there is none, or no git.
+    pub(crate) fn around(folder: &Path) -> Option<Self> {
+        let output = git(folder, &["rev-parse", "--show-toplevel"]).ok()?;
+        output.status.success().then(|| Repository {
+            root: PathBuf::from(stdout(&output)),
+        })
+    }
+
+    /// The branch that is checked out; `None` when HEAD is detached.
+    pub(crate) fn branch(&self) -> Option<String> {
+        let output = git(&self.root, &["symbolic-ref", "--short", "--quiet", "HEAD"]).ok()?;
+        Some(stdout(&output)).filter(|branch| output.status.success() && !branch.is_empty())
+    }
+
+    /// Whether files under version control have changes that are not committed; `None` when git does not say.
+    pub(crate) fn is_dirty(&self) -> Option<bool> {
+        let output = git(
+            &self.root,
+            &[
+                // Looking must not disturb a git that works at the same time.
+                "--no-optional-locks",
+                "status",
+                "--porcelain",
+                "--untracked-files=no",
+            ],
+        )
+        .ok()?;
+        output.status.success().then_some(!output.stdout.is_empty())
+    }
+}
+
 /// The absolute path without links and dots, also of a file that does not exist.
 fn absolute(path: &Path) -> PathBuf {
     if let Ok(found) = std::fs::canonicalize(path) {

@@ -11,6 +11,12 @@ mod exit_code;
 mod git;
 mod input;
 mod output;
+#[cfg(feature = "runner")]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "for the subcommand that runs evaluations")
+)]
+mod provenance;
 
 use clap::Parser;
 

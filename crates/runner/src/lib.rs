@@ -7,4 +7,6 @@
 
 pub mod cache;
 pub mod dataset;
+pub mod plan;
 pub mod provider;
+pub mod runs;

@@ -1,12 +1,20 @@
 //! One file a subcommand.
 
 mod baseline;
+#[cfg(feature = "runner")]
+mod cache;
 mod check;
 mod explain;
 #[cfg(feature = "generate")]
 mod generate;
+#[cfg(feature = "runner")]
+mod plan;
+#[cfg(feature = "runner")]
+mod runs;
 #[cfg(feature = "generate")]
 mod schema;
+#[cfg(feature = "runner")]
+pub(crate) mod units;
 mod update;
 
 use std::path::{Path, PathBuf};
@@ -33,6 +41,12 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode, Error> {
         Command::Baseline(BaselineCommand::History { baseline, config }) => {
             baseline::history(&baseline_path(baseline.as_deref(), config.as_deref())?)
         }
+        #[cfg(feature = "runner")]
+        Command::Plan(args) => plan::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Runs(args) => runs::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Cache(args) => cache::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
         #[cfg(feature = "generate")]
         Command::Schema { name } => schema::run(name),
@@ -66,14 +80,18 @@ pub(crate) fn policy(path: Option<&Path>) -> Result<(Policy, Option<String>), Er
 
 /// The baseline that a policy names: relative to gate.toml, not to the current folder.
 pub(crate) fn baseline_of(policy: &Policy, config: Option<&Path>) -> Option<PathBuf> {
-    let named = policy.baseline()?;
+    Some(beside(config, policy.baseline()?))
+}
+
+/// A path of gate.toml, which is relative to it.
+fn beside(config: Option<&Path>, named: &str) -> PathBuf {
     let folder = config
         .and_then(Path::parent)
         .filter(|folder| !folder.as_os_str().is_empty());
-    Some(match folder {
+    match folder {
         Some(folder) => folder.join(named),
         None => PathBuf::from(named),
-    })
+    }
 }
 
 /// The baseline that the command line names, or gate.toml.
