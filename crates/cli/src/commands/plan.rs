@@ -204,7 +204,10 @@ fn samples_of(policy: &Policy, config: Option<&Path>) -> Result<u32, Error> {
     let Some(path) = path else {
         return Err(Error::Usage {
             message: "it is not known how many samples there are".to_owned(),
-            help: Some("say it: --samples 500".to_owned()),
+            help: Some(
+                "say it: --samples 500; or name the dataset, one sample a line: [dataset] path = \"eval/golden.jsonl\""
+                    .to_owned(),
+            ),
         });
     };
     let text = input::text(&path)?;

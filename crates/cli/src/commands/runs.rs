@@ -8,7 +8,7 @@ use gate::policy::Policy;
 use gate::results::Keep;
 use jiff::Timestamp;
 use reporter::plain;
-use runner::runs::{self, MetricRecord, Record, Runs, RunsError};
+use runner::runs::{self, Difference, MetricRecord, Record, Runs, RunsError};
 
 use super::{beside, config_path, policy, units};
 use crate::args::{RunsArgs, RunsCommand};
@@ -22,8 +22,11 @@ const DEFAULT: &str = ".rag-gate/runs.jsonl";
 /// Columns of the means below a run.
 const WIDTH: usize = 80;
 
-/// Digits of a commit that tell it from others.
+/// Digits of a commit in the list.
 const COMMIT: usize = 9;
+
+/// Digits of a hash that tell it from others.
+const HASH: usize = 12;
 
 pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
     let path = match &args.path {
@@ -41,9 +44,17 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
         Some(RunsCommand::Prune { keep, older_than }) => {
             let before = older_than.map(units::Age::ago);
             let pruned = runs::prune(&path, *keep, before).map_err(of)?;
-            let mut text = format!("removed {} runs; {} left\n", pruned.removed, pruned.kept);
+            let of = |count: usize, name: &str| match count {
+                1 => format!("1 {name}"),
+                _ => format!("{count} {name}s"),
+            };
+            let mut text = format!(
+                "removed {}; {} left\n",
+                of(pruned.removed, "run"),
+                pruned.kept
+            );
             if pruned.damaged > 0 {
-                let _ = writeln!(text, "left alone: {} damaged lines", pruned.damaged);
+                let _ = writeln!(text, "left alone: {}", of(pruned.damaged, "damaged line"));
             }
             text
         }
@@ -113,7 +124,7 @@ fn list(found: &Runs, last: usize) -> String {
             [
                 &plain(&record.name),
                 &when(record),
-                &plain(&commit),
+                &or_dash(Some(plain(&commit)).filter(|_| !commit.is_empty())),
                 &or_dash(record.samples().map(|samples| samples.to_string())),
                 &or_dash(record.cost_usd.map(units::dollars)),
             ],
@@ -185,17 +196,34 @@ fn show(found: &Runs, named: Option<&str>) -> Result<String, Error> {
             }
         }
         for difference in differences {
-            let shown = |value: Option<String>| plain(&or_dash(value));
-            let _ = writeln!(
-                text,
-                "  {}  {} → {}",
-                plain(&difference.what),
-                shown(difference.before),
-                shown(difference.now)
-            );
+            text.push_str(&changed(&difference));
         }
     }
     Ok(text)
+}
+
+/// A difference on one line where it fits, else on three.
+fn changed(difference: &Difference) -> String {
+    let shown = |value: &Option<String>| match value {
+        Some(value) => plain(short(value)),
+        None => or_dash(None),
+    };
+    let what = plain(&difference.what);
+    let (before, now) = (shown(&difference.before), shown(&difference.now));
+    let line = format!("  {what:28} {before} → {now}");
+    match line.chars().count() {
+        0..=WIDTH => format!("{line}\n"),
+        _ => format!("  {what}\n    {before}\n    → {now}\n"),
+    }
+}
+
+/// The beginning of a hash, which tells it from others.
+fn short(text: &str) -> &str {
+    let is_hash = text.len() >= 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    match is_hash {
+        true => &text[..HASH],
+        false => text,
+    }
 }
 
 fn facts(record: &Record) -> Vec<(&'static str, Option<String>)> {

@@ -134,10 +134,10 @@ pub(crate) fn count(number: f64) -> String {
     }
 }
 
-/// An amount of money: cents, or as many digits as it takes below a dollar.
+/// An amount of money: cents, or more digits below ten of them.
 pub(crate) fn dollars(amount: f64) -> String {
     match amount {
-        _ if amount == 0.0 || amount >= 1.0 => format!("${amount:.2}"),
+        _ if amount == 0.0 || amount >= 0.1 => format!("${amount:.2}"),
         _ if amount >= 0.0001 => format!("${amount:.4}"),
         _ => format!("${amount:.1e}"),
     }

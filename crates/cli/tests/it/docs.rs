@@ -18,7 +18,13 @@ use std::process::{Command, Stdio};
 use snapbox::{Assert, Data, IntoData};
 
 /// What the pages find in their folder.
-const PROVIDED: [&str; 4] = ["gate.toml", "baseline", "fixtures/aragog", "fixtures/mtrag"];
+const PROVIDED: [&str; 5] = [
+    "gate.toml",
+    "baseline",
+    "fixtures/aragog",
+    "fixtures/latencies.json",
+    "fixtures/mtrag",
+];
 
 #[test]
 fn readme_prints_what_it_says() {

@@ -10,3 +10,5 @@
 mod docs;
 mod drift;
 mod runs;
+#[cfg(feature = "runner")]
+mod upkeep;

@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-use super::key::{Key, hex};
+use super::key::{Key, Object, hex};
 use crate::provider::Usage;
 
 /// The value of `schema` in a file of the cache.
@@ -42,7 +41,6 @@ struct Document {
     usage: Usage,
     at: Timestamp,
     latency_s: f64,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     check: String,
 }
 
@@ -86,19 +84,27 @@ fn document(key: &Key, entry: &Entry) -> serde_json::Result<Document> {
         latency_s: entry.latency_s,
         check: String::new(),
     };
-    document.check = check(&document)?;
+    document.check = check(&document);
     Ok(document)
 }
 
-/// The check of a document whose own check is empty.
-fn check(document: &Document) -> serde_json::Result<String> {
-    let canonical = serde_json_canonicalizer::to_vec(document)?;
-    Ok(hex(&Sha256::digest(canonical)))
+/// The check of a document: over everything in it but itself.
+fn check(document: &Document) -> String {
+    // The names are in the order that the canonical form has them in.
+    let mut object = Object::with_capacity(document.answer.len() * 9 / 8 + 512);
+    object.plain("answer", &document.answer);
+    object.plain("at", &document.at);
+    object.plain("key", &document.key);
+    object.canonical("latency_s", &document.latency_s);
+    object.plain("model", &document.model);
+    object.plain("schema", &document.schema);
+    object.canonical("usage", &document.usage);
+    hex(&object.sha256())
 }
 
 /// Reads a file or a line.
 pub(super) fn read(bytes: &[u8]) -> Found {
-    let mut document: Document = match serde_json::from_slice(bytes) {
+    let document: Document = match serde_json::from_slice(bytes) {
         Ok(document) => document,
         Err(_) if !is_ours(bytes) => return Found::Foreign,
         Err(error) => return Found::Damaged(error.to_string()),
@@ -106,8 +112,7 @@ pub(super) fn read(bytes: &[u8]) -> Found {
     if document.schema != SCHEMA {
         return Found::Foreign;
     }
-    let stated = std::mem::take(&mut document.check);
-    if check(&document).is_ok_and(|check| check != stated) {
+    if check(&document) != document.check {
         return Found::Damaged("its content does not fit its check".to_owned());
     }
     match document.key.parse() {
@@ -134,6 +139,8 @@ fn is_ours(bytes: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use sha2::{Digest, Sha256};
+
     use super::super::tests::{entry, key};
     use super::*;
 
@@ -149,6 +156,18 @@ mod tests {
                 assert_eq!(read(&bytes), Found::Whole(key(1), entry.clone()));
             }
         }
+    }
+
+    #[test]
+    fn the_check_is_the_hash_of_the_canonical_json_of_the_rest() {
+        let mut entry = entry("a \"quoted\"\nanswer 🦦\u{1}");
+        entry.latency_s = 1e-7;
+        entry.usage.completion_tokens = Some(3);
+        let bytes = line(&key(1), &entry).unwrap();
+        let mut value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+        let check = value.as_object_mut().unwrap().remove("check").unwrap();
+        let canonical = serde_json_canonicalizer::to_vec(&value).unwrap();
+        assert_eq!(check, hex(&Sha256::digest(canonical)));
     }
 
     #[test]

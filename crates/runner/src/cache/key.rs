@@ -55,7 +55,7 @@ impl Key {
         object.identity(parts.identity);
         object.plain("repeat", &parts.repeat);
         object.plain("version", &request.version);
-        object.key()
+        Key(object.sha256())
     }
 
     /// The key of the embeddings of some texts.
@@ -66,7 +66,7 @@ impl Key {
         object.identity(identity);
         object.plain("repeat", &repeat);
         object.plain("texts", texts);
-        object.key()
+        Key(object.sha256())
     }
 }
 
@@ -132,22 +132,22 @@ impl<'a> CanonicalMessage<'a> {
 /// A canonical object, written from its first name to its last.
 ///
 /// The long texts take serde's own way, which writes strings and integers as RFC 8785 does and needs no sorting.
-struct Object(Vec<u8>);
+pub(super) struct Object(Vec<u8>);
 
 impl Object {
-    fn with_capacity(bytes: usize) -> Self {
+    pub(super) fn with_capacity(bytes: usize) -> Self {
         Object(Vec::with_capacity(bytes))
     }
 
     /// A value that holds only strings, small integers, lists, and objects whose names are sorted.
-    fn plain(&mut self, name: &str, value: &(impl Serialize + fmt::Debug + ?Sized)) {
+    pub(super) fn plain(&mut self, name: &str, value: &(impl Serialize + fmt::Debug + ?Sized)) {
         self.name(name);
         let written = serde_json::to_writer(&mut self.0, value);
         self.or_debug(&written, value);
     }
 
     /// Any value.
-    fn canonical(&mut self, name: &str, value: &(impl Serialize + fmt::Debug)) {
+    pub(super) fn canonical(&mut self, name: &str, value: &(impl Serialize + fmt::Debug)) {
         self.name(name);
         let written = serde_json_canonicalizer::to_writer(value, &mut self.0);
         self.or_debug(&written, value);
@@ -177,9 +177,9 @@ impl Object {
         }
     }
 
-    fn key(mut self) -> Key {
+    pub(super) fn sha256(mut self) -> [u8; 32] {
         self.0.push(b'}');
-        Key(Sha256::digest(&self.0).into())
+        Sha256::digest(&self.0).into()
     }
 }
 
