@@ -14,6 +14,9 @@ use words::{Word, Words, words};
 /// What is left of a claim's share when one of its numbers is not in the evidence.
 const WRONG_NUMBER: f64 = 0.5;
 
+/// How far a claim without content words holds, such as a mere `Yes.`: nobody can tell.
+const NO_WORDS: f64 = 0.5;
+
 /// Share of the reference's words that makes a passage useful.
 const USEFUL: f64 = 0.2;
 
@@ -23,7 +26,7 @@ const NAMED: usize = 3;
 /// What the words say; `None` when words cannot say it: of a rubric, and of metrics that are not built in.
 ///
 /// - `faithfulness`, `context_recall`: the share of a claim's content words that are in the evidence, halved when one of
-///   its numbers is not there. A claim without content words holds.
+///   its numbers is not there; 0.5 for a claim without content words.
 /// - `context_precision`: 1 when a passage has at least a fifth of the content words of the reference, else 0.
 /// - `answer_relevancy`: the share of the question's content words that are in the answer, on the scale of the grade; a
 ///   refusal has the lowest grade.
@@ -77,6 +80,9 @@ fn support(claims: &[String], passages: &[String]) -> Vec<Verdict> {
         let own = &of_claims[std::mem::replace(&mut start, end)..end];
         let is_found = |index: u32| found[index as usize];
         let count = own.iter().filter(|(index, _)| is_found(*index)).count();
+        if own.is_empty() {
+            return verdict(NO_WORDS, String::new());
+        }
         if count == own.len() {
             return verdict(1.0, String::new());
         }

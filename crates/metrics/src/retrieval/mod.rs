@@ -23,3 +23,6 @@ fn info(name: &str) -> Info {
         needs: vec![Column::ContextIds, Column::ReferenceContextIds],
     }
 }
+
+#[cfg(test)]
+mod tests;
