@@ -9,7 +9,7 @@ mod words;
 
 use crate::reason::cut;
 use crate::request::{Expect, Reading, Request, Verdict};
-use words::{Word, Words, words};
+use words::{Word, Words, all_words, words};
 
 /// What is left of a claim's share when one of its numbers is not in the evidence.
 const WRONG_NUMBER: f64 = 0.5;
@@ -69,7 +69,7 @@ fn support(claims: &[String], passages: &[String]) -> Vec<Verdict> {
     }
     let mut found = vec![false; known.len()];
     for passage in passages {
-        words(passage, &mut |word: Word| {
+        all_words(passage, &mut |word: Word| {
             if let Some(index) = known.find(word.key) {
                 found[index as usize] = true;
             }
@@ -124,7 +124,7 @@ fn usefulness(passages: &[String], references: &[String]) -> Vec<Verdict> {
             seen.clear();
             seen.resize(known.len(), false);
             let mut count = 0_u32;
-            words(passage, &mut |word: Word| {
+            all_words(passage, &mut |word: Word| {
                 if let Some(index) = known.find(word.key)
                     && !std::mem::replace(&mut seen[index as usize], true)
                 {
@@ -158,7 +158,7 @@ fn relevancy(question: &str, answer: &str) -> (f64, String) {
         return (0.5, "the question has no words to compare".to_owned());
     }
     let mut seen = vec![false; asked.len()];
-    words(answer, &mut |word: Word| {
+    all_words(answer, &mut |word: Word| {
         if let Some(index) = asked.find(word.key) {
             seen[index as usize] = true;
         }
