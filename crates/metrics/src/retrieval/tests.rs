@@ -107,3 +107,70 @@ fn what_is_missing_is_said() {
     };
     assert_eq!(of("hit_rate", &sample), "no contexts");
 }
+
+/// How many documents are relevant, the ranks of those among the first 100, and what `trec_eval` prints, to four digits.
+type Query = (usize, &'static [usize], &'static [(&'static str, f64)]);
+
+/// Two queries of the test suite of `trec_eval`, its `success_k` being `hit_rate@k`.
+const QUERIES: [Query; 2] = [
+    (
+        77,
+        &[
+            1, 2, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21, 22, 24, 27, 28, 30, 31,
+            34, 36, 37, 39, 42, 43, 44, 47, 48, 49, 50, 51, 53, 56, 58, 72, 79, 82, 84,
+        ],
+        &[
+            ("recall@5", 0.0519),
+            ("recall@10", 0.0909),
+            ("recall@15", 0.1558),
+            ("recall@20", 0.2078),
+            ("recall@30", 0.2857),
+            ("recall@100", 0.5455),
+            ("hit_rate@1", 1.0),
+            ("hit_rate@5", 1.0),
+            ("hit_rate@10", 1.0),
+        ],
+    ),
+    (
+        10,
+        &[19, 37, 41, 43, 44, 65, 67, 89, 99],
+        &[
+            ("recall@5", 0.0),
+            ("recall@10", 0.0),
+            ("recall@15", 0.0),
+            ("recall@20", 0.1),
+            ("recall@30", 0.1),
+            ("recall@100", 0.9),
+            ("hit_rate@1", 0.0),
+            ("hit_rate@5", 0.0),
+            ("hit_rate@10", 0.0),
+        ],
+    ),
+];
+
+#[test]
+fn the_values_are_those_of_trec_eval() {
+    for (relevant, ranks, expected) in QUERIES {
+        let retrieved = (1..=100).map(|rank| match ranks.iter().position(|&known| known == rank) {
+            Some(number) => format!("relevant{number}"),
+            None => format!("other{rank}"),
+        });
+        let sample = Sample {
+            context_ids: Some(retrieved.collect()),
+            reference_context_ids: Some(
+                (0..relevant)
+                    .map(|number| format!("relevant{number}"))
+                    .collect(),
+            ),
+            ..Sample::default()
+        };
+        for (metric, expected) in expected {
+            let shown = of(metric, &sample);
+            let score: f64 = shown.split(' ').next().unwrap().parse().unwrap();
+            assert!(
+                (score - expected).abs() <= 5e-5,
+                "{metric} {expected}: {shown}"
+            );
+        }
+    }
+}
