@@ -174,7 +174,7 @@ fn score(metric: &dyn Metric, sample: &Sample) -> Option<f64> {
     loop {
         match metric.step(sample, &answers) {
             Step::Ask(request) => {
-                answers.push(Answer::Reading(metrics::lexical::answer(&request)?))
+                answers.push(Answer::Reading(metrics::lexical::answer(&request)?));
             }
             Step::Done(Outcome::Score { score, .. }) => return Some(score),
             _ => return None,

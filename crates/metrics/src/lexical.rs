@@ -9,10 +9,13 @@ mod words;
 
 use crate::reason::cut;
 use crate::request::{Expect, Reading, Request, Verdict};
-use words::{Word, Words, words};
+use words::{Word, Words, all_words, words};
 
 /// What is left of a claim's share when one of its numbers is not in the evidence.
 const WRONG_NUMBER: f64 = 0.5;
+
+/// How far a claim without content words holds, such as a mere `Yes.`: nobody can tell.
+const NO_WORDS: f64 = 0.5;
 
 /// Share of the reference's words that makes a passage useful.
 const USEFUL: f64 = 0.2;
@@ -23,7 +26,7 @@ const NAMED: usize = 3;
 /// What the words say; `None` when words cannot say it: of a rubric, and of metrics that are not built in.
 ///
 /// - `faithfulness`, `context_recall`: the share of a claim's content words that are in the evidence, halved when one of
-///   its numbers is not there. A claim without content words holds.
+///   its numbers is not there; 0.5 for a claim without content words.
 /// - `context_precision`: 1 when a passage has at least a fifth of the content words of the reference, else 0.
 /// - `answer_relevancy`: the share of the question's content words that are in the answer, on the scale of the grade; a
 ///   refusal has the lowest grade.
@@ -66,7 +69,7 @@ fn support(claims: &[String], passages: &[String]) -> Vec<Verdict> {
     }
     let mut found = vec![false; known.len()];
     for passage in passages {
-        words(passage, &mut |word: Word| {
+        all_words(passage, &mut |word: Word| {
             if let Some(index) = known.find(word.key) {
                 found[index as usize] = true;
             }
@@ -77,6 +80,9 @@ fn support(claims: &[String], passages: &[String]) -> Vec<Verdict> {
         let own = &of_claims[std::mem::replace(&mut start, end)..end];
         let is_found = |index: u32| found[index as usize];
         let count = own.iter().filter(|(index, _)| is_found(*index)).count();
+        if own.is_empty() {
+            return verdict(NO_WORDS, String::new());
+        }
         if count == own.len() {
             return verdict(1.0, String::new());
         }
@@ -118,7 +124,7 @@ fn usefulness(passages: &[String], references: &[String]) -> Vec<Verdict> {
             seen.clear();
             seen.resize(known.len(), false);
             let mut count = 0_u32;
-            words(passage, &mut |word: Word| {
+            all_words(passage, &mut |word: Word| {
                 if let Some(index) = known.find(word.key)
                     && !std::mem::replace(&mut seen[index as usize], true)
                 {
@@ -152,7 +158,7 @@ fn relevancy(question: &str, answer: &str) -> (f64, String) {
         return (0.5, "the question has no words to compare".to_owned());
     }
     let mut seen = vec![false; asked.len()];
-    words(answer, &mut |word: Word| {
+    all_words(answer, &mut |word: Word| {
         if let Some(index) = asked.find(word.key) {
             seen[index as usize] = true;
         }

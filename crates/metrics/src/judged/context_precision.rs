@@ -41,15 +41,17 @@ impl Metric for ContextPrecision {
         }
         if let Some(answer) = answers.first() {
             return Step::Done(match verdicts(answer, passages.len()) {
-                Ok(verdicts) => Outcome::Score {
-                    score: average_precision(verdicts),
-                    reason: reason::missing(
-                        "passages",
-                        "not useful",
-                        passages.into_iter(),
-                        verdicts,
-                    ),
-                },
+                Ok(verdicts) => {
+                    let score = average_precision(verdicts);
+                    let reason = || {
+                        reason::missing("passages", "not useful", passages.into_iter(), verdicts)
+                    };
+                    Outcome::Score {
+                        score,
+                        // Useless passages at the end take nothing from a perfect order.
+                        reason: (score < 1.0).then(reason).flatten(),
+                    }
+                }
                 Err(failed) => failed,
             });
         }

@@ -178,3 +178,6 @@ fn owned(texts: &[&str]) -> Vec<String> {
 fn not_applicable(why: &str) -> Step {
     Step::Done(Outcome::NotApplicable(why.to_owned()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,7 +43,7 @@ fn a_claim_is_held_against_all_passages() {
             (1.0, ""),
             (0.25, "not found: 330"),
             (0.0, "not found: Hello"),
-            (1.0, ""),
+            (0.5, ""),
         ],
     );
     check(

@@ -164,6 +164,15 @@ const STOP: [&str; 140] = [
 /// The content words of `text`: no stop words and no single letters. A number is a word, `5,000` being `5000`; scripts
 /// without spaces give pairs of letters.
 pub(super) fn words(text: &str, see: &mut impl FnMut(Word)) {
+    all_words(text, &mut |word: Word| {
+        if word.is_number || !is_stop(word.key) {
+            see(word);
+        }
+    });
+}
+
+/// The words of `text`, stop words too: enough, and faster, where they are looked up among content words.
+pub(super) fn all_words(text: &str, see: &mut impl FnMut(Word)) {
     if text.is_ascii() {
         ascii_words(text.as_bytes(), see);
     } else {
@@ -190,25 +199,29 @@ fn ascii_words(text: &[u8], see: &mut impl FnMut(Word)) {
     let class = |at: usize| text.get(at).map_or(0, |&byte| CLASS[usize::from(byte)]);
     let mut at = 0;
     while at < text.len() {
-        if class(at) == 0 {
+        let first = class(at);
+        if first == 0 {
             at += 1;
             continue;
         }
         let start = at;
         let mut key = Key::default();
         loop {
-            match class(at) {
-                0 if key.is_number && class(at - 1) == 1 && class(at + 1) == 1 => match text[at] {
+            let letter = class(at);
+            if letter > 1 {
+                key.push(u64::from(letter));
+            } else if letter == 1 {
+                key.is_number = true;
+                key.push(u64::from(text[at]));
+            } else if key.is_number && class(at - 1) == 1 && class(at + 1) == 1 {
+                // Within a number, as in `5,000` and `3.14`.
+                match text[at] {
                     b',' => {}
                     b'.' => key.push(u64::from(b'.')),
                     _ => break,
-                },
-                0 => break,
-                1 => {
-                    key.is_number = true;
-                    key.push(u64::from(text[at]));
                 }
-                lower => key.push(u64::from(lower)),
+            } else {
+                break;
             }
             at += 1;
         }
@@ -319,12 +332,8 @@ impl Key {
         if self.length == 0 || (self.length == 1 && !self.is_number) {
             return;
         }
-        let key = self.hash();
-        if !self.is_number && self.length <= 12 && is_stop(key) {
-            return;
-        }
         see(Word {
-            key,
+            key: self.hash(),
             is_number: self.is_number,
             start,
             end,

@@ -9,7 +9,7 @@ pub(crate) use recall::Recall;
 
 use gate::policy::Direction;
 
-use crate::{Column, Info};
+use crate::Info;
 
 fn info(name: &str) -> Info {
     Info {
@@ -20,6 +20,10 @@ fn info(name: &str) -> Info {
         range: Some([0.0, 1.0]),
         judged: false,
         embeds: false,
-        needs: vec![Column::ContextIds, Column::ReferenceContextIds],
+        // None alone: ids, ids within the passages, or texts will do.
+        needs: Vec::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,10 +25,10 @@ impl Metric for ExactMatch {
             Ok(sides) => sides,
             Err(why) => return Step::Done(Outcome::NotApplicable(why)),
         };
-        let tokens = normalise::tokens(answer);
+        let answer_tokens = normalise::normalised(answer);
         let is_match = references
             .iter()
-            .any(|reference| tokens == normalise::tokens(reference));
+            .any(|reference| answer_tokens == normalise::normalised(reference));
         Step::Done(Outcome::Score {
             score: f64::from(u8::from(is_match)),
             reason: (!is_match).then(|| {

@@ -43,3 +43,6 @@ fn sides(sample: &Sample) -> Result<(&str, Vec<&str>), String> {
     }
     Ok((answer, references))
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,44 +9,61 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfkc};
 use super::punctuation::is_punctuation;
 use crate::script::is_unspaced;
 
-/// The tokens of `text`.
-pub(super) fn tokens(text: &str) -> Vec<String> {
-    let mut tokens = Vec::new();
-    let mut word = String::new();
-    let mut end = |word: &mut String| {
-        if !word.is_empty() {
-            let token = std::mem::take(word);
-            if !matches!(token.as_str(), "a" | "an" | "the") {
-                tokens.push(token);
-            }
-        }
-    };
-    let mut see = |letter: char| {
-        if letter.is_whitespace() {
-            end(&mut word);
-        } else if is_unspaced(letter) {
-            end(&mut word);
-            word.push(letter);
-            end(&mut word);
-        } else if !is_punctuation(letter) {
-            word.push(letter);
-        }
+/// The tokens of `text`, with a space between them.
+pub(super) fn normalised(text: &str) -> String {
+    let mut tokens = Tokens {
+        text: String::with_capacity(text.len()),
+        start: 0,
     };
     if text.is_ascii() {
-        text.chars()
-            .map(|letter| letter.to_ascii_lowercase())
-            .for_each(&mut see);
+        text.bytes()
+            .for_each(|byte| tokens.see(char::from(byte.to_ascii_lowercase())));
     } else {
         let lower = text.to_lowercase();
         if is_nfkc(&lower) {
-            lower.chars().for_each(&mut see);
+            lower.chars().for_each(|letter| tokens.see(letter));
         } else {
             // Lower case once more: a compatible form may hide a capital letter.
-            lower.nfkc().flat_map(char::to_lowercase).for_each(&mut see);
+            lower
+                .nfkc()
+                .flat_map(char::to_lowercase)
+                .for_each(|letter| tokens.see(letter));
         }
     }
-    see(' ');
-    tokens
+    tokens.end();
+    tokens.text.truncate(tokens.text.trim_end().len());
+    tokens.text
+}
+
+#[derive(Debug)]
+struct Tokens {
+    /// Finished tokens, each with a space behind it, and the one under way.
+    text: String,
+    /// Where the one under way begins.
+    start: usize,
+}
+
+impl Tokens {
+    fn see(&mut self, letter: char) {
+        if letter.is_whitespace() {
+            self.end();
+        } else if is_unspaced(letter) {
+            self.end();
+            self.text.push(letter);
+            self.end();
+        } else if !is_punctuation(letter) {
+            self.text.push(letter);
+        }
+    }
+
+    fn end(&mut self) {
+        match &self.text[self.start..] {
+            "" => return,
+            "a" | "an" | "the" => self.text.truncate(self.start),
+            _ => self.text.push(' '),
+        }
+        self.start = self.text.len();
+    }
 }
 
 #[cfg(test)]
@@ -55,7 +72,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        assert_eq!(tokens(text), expected);
+        assert_eq!(normalised(text), expected.join(" "));
     }
 
     #[test]

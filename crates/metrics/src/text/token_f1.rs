@@ -1,6 +1,6 @@
 //! How many words do the answer and the reference share?
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
 
 use super::{info, normalise, sides};
 use crate::outcome::{Answer, Outcome, Step};
@@ -27,10 +27,11 @@ impl Metric for TokenF1 {
             Ok(sides) => sides,
             Err(why) => return Step::Done(Outcome::NotApplicable(why)),
         };
-        let answer = normalise::tokens(answer);
+        let answer = normalise::normalised(answer);
+        let answer = sorted(&answer);
         let best = references
             .iter()
-            .map(|reference| f1(&answer, &normalise::tokens(reference)))
+            .map(|reference| f1(&answer, &sorted(&normalise::normalised(reference))))
             .fold(0.0, f64::max);
         Step::Done(Outcome::Score {
             score: best,
@@ -39,21 +40,26 @@ impl Metric for TokenF1 {
     }
 }
 
-/// Where a side is empty, as in SQuAD 2.0: 1 when both are, else 0.
-fn f1(answer: &[String], reference: &[String]) -> f64 {
+fn sorted(tokens: &str) -> Vec<&str> {
+    let mut sorted: Vec<&str> = tokens
+        .split(' ')
+        .filter(|token| !token.is_empty())
+        .collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// Of two sorted sides. Where one is empty, as in SQuAD 2.0: 1 when both are, else 0.
+fn f1(answer: &[&str], reference: &[&str]) -> f64 {
     if answer.is_empty() || reference.is_empty() {
         return f64::from(u8::from(answer.is_empty() && reference.is_empty()));
     }
-    let mut left: HashMap<&str, u32> = HashMap::with_capacity(reference.len());
-    for token in reference {
-        *left.entry(token).or_default() += 1;
-    }
-    let mut shared = 0_u32;
-    for token in answer {
-        if let Some(count) = left.get_mut(token.as_str()).filter(|count| **count > 0) {
-            *count -= 1;
-            shared += 1;
-        }
+    let (mut shared, mut at, mut other) = (0_u32, 0, 0);
+    while let (Some(one), Some(two)) = (answer.get(at), reference.get(other)) {
+        let order = one.cmp(two);
+        shared += u32::from(order == Ordering::Equal);
+        at += usize::from(order != Ordering::Greater);
+        other += usize::from(order != Ordering::Less);
     }
     2.0 * f64::from(shared) / (answer.len() + reference.len()) as f64
 }
