@@ -202,6 +202,8 @@ fn hash(variant: Option<&str>, id: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
 
     fn asking(question: &str) -> Sample {
@@ -228,10 +230,10 @@ mod tests {
             "question": sample.question, "references": sample.references, "history": sample.history,
         });
         let canonical = serde_json_canonicalizer::to_vec(&value).unwrap();
-        let expected: String = Sha256::digest(canonical)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut expected = String::new();
+        for byte in Sha256::digest(canonical) {
+            write!(expected, "{byte:02x}").unwrap();
+        }
         assert_eq!(sha256_of(&sample), expected);
     }
 

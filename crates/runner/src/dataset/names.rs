@@ -20,7 +20,7 @@ pub(super) struct Name {
     pub(super) when: When,
 }
 
-/// DeepEval's own columns: beside them, `context` is what should have been retrieved.
+/// `DeepEval`'s own columns: beside them, `context` is what should have been retrieved.
 pub(super) const DEEPEVAL: &[&str] = &["actual_output", "expected_output", "retrieval_context"];
 
 const fn name(path: &'static str) -> Name {
@@ -35,10 +35,10 @@ const fn when(path: &'static str, when: When) -> Name {
 }
 
 const ID: &[Name] = &[
+    name("example_id"),
     name("id"),
     name("_id"),
     name("sample_id"),
-    name("example_id"),
     name("question_id"),
     name("query_id"),
     name("qid"),
