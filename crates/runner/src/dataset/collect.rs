@@ -205,7 +205,7 @@ impl Collector {
         .sample(Some(&sample.id))
         .help(
             "ids are unique; where the file has the answers of several systems, say which column tells them apart: \
-             variant = \"…\" in [dataset.columns]",
+             variant = \"…\" in [dataset.columns]; id = \"\" there makes ids from the content",
         ))
     }
 

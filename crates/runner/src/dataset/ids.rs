@@ -82,7 +82,7 @@ fn sha256(value: &impl Serialize, buffer: &mut Vec<u8>) -> String {
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(buffer) {
         for digit in [byte >> 4, byte & 15] {
-            hex.extend(char::from_digit(u32::from(digit), 16));
+            hex.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
         }
     }
     hex

@@ -111,6 +111,7 @@ const REFERENCE: &[Name] = &[
     name("true_answers"),
     name("ground_truth_answers"),
     name("gold_answer"),
+    name("generation_gt"),
     name("expected"),
     name("ideal"),
     name("target"),
@@ -137,6 +138,7 @@ pub(super) const LISTS: &[&str] = &[
     "reference_answers",
     "true_answers",
     "ground_truth_answers",
+    "generation_gt",
     "ideal",
     "target",
     "targets.text",
@@ -252,9 +254,15 @@ pub(super) const OUTER: &[&str] = &["results", "test_run_data", "data", "dataset
 
 /// Whether a name of a file is that name: case, camelCase, spaces and hyphens make no difference.
 pub(super) fn same(there: &str, known: &str) -> bool {
+    let there = there.trim();
+    // Most names are others, and show it at once.
+    let first = |name: &str| name.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    if first(there) != first(known) {
+        return false;
+    }
     let mut expected = known.bytes().peekable();
     let mut before = b'_';
-    for byte in there.trim().bytes() {
+    for byte in there.bytes() {
         let is_hump = byte.is_ascii_uppercase() && before.is_ascii_lowercase();
         if is_hump && expected.next_if_eq(&b'_').is_none() {
             return false;

@@ -313,7 +313,10 @@ impl RowReader<'_, '_> {
         if is_known {
             return DatasetError::new("the row has neither a question nor an answer")
                 .at(self.place)
-                .help("fill it in, or take the row out");
+                .help(
+                    "fill it in, or take the row out; where another column has the question, say which: \
+                     question = \"vars.topic\" in [dataset.columns], for example",
+                );
         }
         if names.is_empty() {
             return DatasetError::new("the row is empty").help("take it out");

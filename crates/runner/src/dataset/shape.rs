@@ -182,34 +182,21 @@ fn object_row<R: Read>(
 /// A file that begins with an object: one a line, or one that holds the rows.
 fn objects<R: Read>(stream: &mut Stream<R>, rows: &mut Collector) -> Result<(), DatasetError> {
     stream.peek()?;
-    match stream.after_first_value(FIRST_VALUE)? {
-        AfterFirst::End | AfterFirst::Far => {
-            single(stream, rows, "", 0)?;
-            match stream.peek()? {
-                None => Ok(()),
-                Some(_) => Err(DatasetError::new(
-                    "the object with the rows ends, and the file goes on",
-                )
-                .line(stream.line())
-                .help("write one JSON value, or one object a line")),
-            }
-        }
-        AfterFirst::More => {
-            while let Some(byte) = stream.peek()? {
-                if byte == b',' && !rows.is_empty() {
-                    return Err(DatasetError::new(
-                        "a comma between rows, and no brackets around them",
-                    )
-                    .line(stream.line())
-                    .help(
-                        "write one object a line without commas, or all of them as a JSON array",
-                    ));
-                }
-                object_row(stream, rows, None)?;
-            }
-            Ok(())
-        }
+    let after = stream.after_first_value(FIRST_VALUE)?;
+    if after != AfterFirst::More {
+        single(stream, rows, "", 0)?;
     }
+    while let Some(byte) = stream.peek()? {
+        if byte == b',' && !rows.is_empty() {
+            return Err(
+                DatasetError::new("a comma between rows, and no brackets around them")
+                    .line(stream.line())
+                    .help("write one object a line without commas, or all of them as a JSON array"),
+            );
+        }
+        object_row(stream, rows, None)?;
+    }
+    Ok(())
 }
 
 /// The one object that holds everything; `prefix` is the pointer to it.
