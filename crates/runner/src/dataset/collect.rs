@@ -205,7 +205,7 @@ impl Collector {
         .sample(Some(&sample.id))
         .help(
             "ids are unique; where the file has the answers of several systems, say which column tells them apart: \
-             variant = \"…\" in [dataset.columns]",
+             variant = \"…\" in [dataset.columns]; id = \"\" there makes ids from the content",
         ))
     }
 
@@ -237,7 +237,9 @@ impl Collector {
     /// All rows were taken.
     pub(super) fn finish(mut self) -> Result<Dataset, DatasetError> {
         if let Some(chosen) = (0..self.chosen.len())
-            .find(|number| !self.notes.met.contains(number))
+            .find(|number| {
+                !self.notes.met.contains(number) && !self.chosen[*number].from.is_empty()
+            })
             .map(|number| &self.chosen[number])
         {
             return Err(DatasetError::new(format!(
@@ -268,9 +270,12 @@ impl Collector {
                     .to_owned(),
             );
         }
-        let is_taken = |name: &String| self.notes.recognised.iter().any(|(_, from)| from == name);
-        let mut ignored: Vec<String> = self.notes.ignored.iter().cloned().collect();
-        ignored.retain(|name| !is_taken(name));
+        let ignored = self
+            .notes
+            .ignored
+            .iter()
+            .filter(|name| !self.notes.used.contains(*name));
+        let ignored: Vec<String> = ignored.cloned().collect();
         let nameless = self.ids.has_given().then(|| self.ids.nameless());
         let mut dataset = Dataset {
             spool: self.spool,

@@ -82,7 +82,7 @@ fn sha256(value: &impl Serialize, buffer: &mut Vec<u8>) -> String {
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(buffer) {
         for digit in [byte >> 4, byte & 15] {
-            hex.extend(char::from_digit(u32::from(digit), 16));
+            hex.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
         }
     }
     hex
@@ -202,6 +202,8 @@ fn hash(variant: Option<&str>, id: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
 
     fn asking(question: &str) -> Sample {
@@ -228,10 +230,10 @@ mod tests {
             "question": sample.question, "references": sample.references, "history": sample.history,
         });
         let canonical = serde_json_canonicalizer::to_vec(&value).unwrap();
-        let expected: String = Sha256::digest(canonical)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut expected = String::new();
+        for byte in Sha256::digest(canonical) {
+            write!(expected, "{byte:02x}").unwrap();
+        }
         assert_eq!(sha256_of(&sample), expected);
     }
 

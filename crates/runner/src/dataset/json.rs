@@ -174,6 +174,8 @@ fn push_unicode(text: &str, at: usize, out: &mut String) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -215,16 +217,13 @@ mod tests {
     }
 
     fn escape_all(text: &str) -> String {
-        let mut units = [0; 2];
-        text.chars()
-            .map(|c| match c.is_ascii() {
-                true => c.to_string(),
-                false => c
-                    .encode_utf16(&mut units)
-                    .iter()
-                    .map(|unit| format!("\\u{unit:04x}"))
-                    .collect(),
-            })
-            .collect()
+        let mut out = String::new();
+        for unit in text.encode_utf16() {
+            match u8::try_from(unit).ok().filter(u8::is_ascii) {
+                Some(byte) => out.push(char::from(byte)),
+                None => write!(out, "\\u{unit:04x}").unwrap(),
+            }
+        }
+        out
     }
 }

@@ -208,17 +208,25 @@ impl<'a> Parser<'a> {
         self.at += close.len();
         let mut text = String::new();
         while !self.rest().starts_with(&close) {
-            let c = self.rest().chars().next()?;
-            self.at += c.len_utf8();
-            match c {
-                '\\' if is_raw => {
+            let rest = self.rest();
+            let plain = rest.find([quote, '\\'])?;
+            text.push_str(&rest[..plain]);
+            self.at += plain;
+            let is_escape = rest[plain..].starts_with('\\');
+            if plain > 0 && !is_escape {
+                continue;
+            }
+            self.at += 1;
+            match is_escape {
+                true if is_raw => {
                     text.push('\\');
                     let next = self.rest().chars().next()?;
                     self.at += next.len_utf8();
                     text.push(next);
                 }
-                '\\' => self.escape(&mut text)?,
-                _ => text.push(c),
+                true => self.escape(&mut text)?,
+                // One quote within a text that ends with three.
+                false => text.push(quote),
             }
         }
         self.at += close.len();

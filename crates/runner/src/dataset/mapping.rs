@@ -108,16 +108,16 @@ impl Mapping {
         &self.sources[column as usize]
     }
 
-    /// The names that mean nothing to us.
+    /// The names that mean nothing to us, but perhaps for what lies within.
     pub(super) fn ignored(&self) -> impl Iterator<Item = &str> {
         self.names.iter().enumerate().filter_map(|(index, name)| {
             let is_source = self
                 .sources
                 .iter()
                 .flatten()
-                .any(|source| source.index == index);
+                .any(|source| source.index == index && source.path.is_empty());
             let is_tag = self.tag_columns.iter().any(|tag| tag.index == index);
-            (!is_source && !is_tag).then_some(name.as_str())
+            (!is_source && !is_tag && !name.is_empty()).then_some(name.as_str())
         })
     }
 }

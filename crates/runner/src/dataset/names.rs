@@ -20,7 +20,7 @@ pub(super) struct Name {
     pub(super) when: When,
 }
 
-/// DeepEval's own columns: beside them, `context` is what should have been retrieved.
+/// `DeepEval`'s own columns: beside them, `context` is what should have been retrieved.
 pub(super) const DEEPEVAL: &[&str] = &["actual_output", "expected_output", "retrieval_context"];
 
 const fn name(path: &'static str) -> Name {
@@ -35,10 +35,10 @@ const fn when(path: &'static str, when: When) -> Name {
 }
 
 const ID: &[Name] = &[
+    name("example_id"),
     name("id"),
     name("_id"),
     name("sample_id"),
-    name("example_id"),
     name("question_id"),
     name("query_id"),
     name("qid"),
@@ -66,6 +66,8 @@ const QUESTION: &[Name] = &[
     name("doc.question"),
     name("doc.query"),
     name("metric_input.user_input"),
+    name("request.question"),
+    name("request.query"),
     name("inputs"),
     name("messages"),
     name("instruction"),
@@ -111,6 +113,7 @@ const REFERENCE: &[Name] = &[
     name("true_answers"),
     name("ground_truth_answers"),
     name("gold_answer"),
+    name("generation_gt"),
     name("expected"),
     name("ideal"),
     name("target"),
@@ -123,6 +126,7 @@ const REFERENCE: &[Name] = &[
     name("reference_outputs"),
     name("expectations.expected_response"),
     name("expectations.expected_answer"),
+    name("expected_response/value"),
     name("vars.reference"),
     name("vars.ground_truth"),
     name("vars.expected"),
@@ -137,6 +141,7 @@ pub(super) const LISTS: &[&str] = &[
     "reference_answers",
     "true_answers",
     "ground_truth_answers",
+    "generation_gt",
     "ideal",
     "target",
     "targets.text",
@@ -252,9 +257,15 @@ pub(super) const OUTER: &[&str] = &["results", "test_run_data", "data", "dataset
 
 /// Whether a name of a file is that name: case, camelCase, spaces and hyphens make no difference.
 pub(super) fn same(there: &str, known: &str) -> bool {
+    let there = there.trim();
+    // Most names are others, and show it at once.
+    let first = |name: &str| name.bytes().next().map(|byte| byte.to_ascii_lowercase());
+    if first(there) != first(known) {
+        return false;
+    }
     let mut expected = known.bytes().peekable();
     let mut before = b'_';
-    for byte in there.trim().bytes() {
+    for byte in there.bytes() {
         let is_hump = byte.is_ascii_uppercase() && before.is_ascii_lowercase();
         if is_hump && expected.next_if_eq(&b'_').is_none() {
             return false;

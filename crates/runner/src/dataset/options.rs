@@ -10,7 +10,8 @@ use super::spool;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// `[dataset.columns]`: from the canonical name (`question`, `answer`, …) to where the file has it: the name of a
-    /// column, a dotted path (`vars.question`, `messages.0.content`) or a JSON pointer (`/vars/question`).
+    /// column, a dotted path (`vars.question`, `messages.0.content`) or a JSON pointer (`/vars/question`); empty when no
+    /// column is that, whatever its name.
     pub columns: IndexMap<String, String>,
     /// Bytes of samples to hold in memory before they go to a temporary file; 32 MiB when `None`.
     pub memory: Option<usize>,
@@ -26,7 +27,11 @@ impl Options {
             .iter()
             .map(|(name, from)| {
                 let column = column(name)?;
-                let steps = steps(from);
+                // No column at all, so that what goes by a known name and is something else is let be.
+                let steps = match from.is_empty() {
+                    true => Vec::new(),
+                    false => steps(from),
+                };
                 if steps.iter().any(String::is_empty) {
                     return Err(DatasetError::new(format!(
                         "`{name} = \"{from}\"` in [dataset.columns] names no column"
@@ -102,7 +107,7 @@ mod tests {
             chosen("answer", "/a~1b/c~0").unwrap()[0].steps,
             ["a/b", "c~"]
         );
-        for nothing in ["", "/", "a..b"] {
+        for nothing in ["/", "a..b"] {
             assert!(chosen("answer", nothing).is_err(), "{nothing}");
         }
     }

@@ -7,7 +7,7 @@ use metrics::{Column, Context, Sample, Turn};
 
 use super::error::{DatasetError, Place};
 use super::ids;
-use super::json::Kind;
+use super::json::{Json, Kind};
 use super::mapping::{self, Field, Mapping, Source};
 use super::value::{self, Bars, Cell};
 
@@ -22,6 +22,8 @@ pub(super) struct Notes {
     pub(super) warnings: IndexSet<String>,
     /// Names of `[dataset.columns]` that were met.
     pub(super) met: IndexSet<usize>,
+    /// Names in which something was found.
+    pub(super) used: IndexSet<String>,
     /// Names met in any row.
     pub(super) names: IndexSet<String>,
 }
@@ -35,9 +37,11 @@ enum Refusal {
 }
 
 /// What is found under a name of the question.
+#[derive(PartialEq)]
 enum Question {
     Text(String),
-    Talk(Vec<Turn>),
+    /// A conversation, and the name under which it is.
+    Talk(Vec<Turn>, String),
 }
 
 /// Reads one row.
@@ -69,11 +73,15 @@ impl RowReader<'_, '_> {
         })?;
         sample.contexts = self.contexts(Column::Contexts)?;
         sample.reference_contexts = self.contexts(Column::ReferenceContexts)?;
-        sample.context_ids = self.ids(Column::ContextIds, Column::Contexts, &sample.contexts)?;
+        sample.context_ids = self.ids(
+            Column::ContextIds,
+            Column::Contexts,
+            sample.contexts.as_ref(),
+        )?;
         sample.reference_context_ids = self.ids(
             Column::ReferenceContextIds,
             Column::ReferenceContexts,
-            &sample.reference_contexts,
+            sample.reference_contexts.as_ref(),
         )?;
         sample.cluster = self.text(Column::Cluster)?.map(ids::nfc);
         sample.variant = self.text(Column::Variant)?.map(ids::nfc);
@@ -81,8 +89,8 @@ impl RowReader<'_, '_> {
         Ok(())
     }
 
-    /// What the first source has that has something; says so when another has something too.
-    fn pick<T>(
+    /// What the first source has that has something; says so when another has something else.
+    fn pick<T: PartialEq>(
         &mut self,
         column: Column,
         convert: impl Fn(&Cell, &Source) -> Result<T, Refusal>,
@@ -113,12 +121,15 @@ impl RowReader<'_, '_> {
                         noted |= bit;
                         let key = (column, source.from.clone());
                         self.notes.recognised.insert(key);
+                        let name = self.mapping.names.get(source.index);
+                        self.notes.used.extend(name.cloned());
                     }
                     taken = Some((value, source));
                     if is_said {
                         break;
                     }
                 }
+                (Ok(value), Some((same, _))) if value == *same => (),
                 (Ok(_), Some((_, first))) => {
                     let (name, first, second) = (column.name(), &first.from, &source.from);
                     self.notes.warnings.insert(format!(
@@ -140,9 +151,14 @@ impl RowReader<'_, '_> {
         }
         if let (None, Some((kind, source))) = (&taken, other) {
             let (name, from) = (column.name(), &source.from);
+            let within = match kind {
+                Kind::Object | Kind::List => {
+                    format!("; {name} = \"{from}.…\" in [dataset.columns] names the place within")
+                }
+                _ => String::new(),
+            };
             self.notes.warnings.insert(format!(
-                "`{from}` is {} and not taken as the {name}; {name} = \"{from}.…\" in [dataset.columns] names the place \
-                 within",
+                "`{from}` is {} and not taken as the {name}{within}",
                 kind.name()
             ));
         }
@@ -158,65 +174,55 @@ impl RowReader<'_, '_> {
 
     /// Question and history; a conversation that ends with an answer has that too.
     fn question(&mut self, sample: &mut Sample) -> Result<(), DatasetError> {
-        let question = self.pick(Column::Question, |cell, _| {
-            match value::is_conversation(cell) {
-                true => value::turns(cell)
-                    .filter(|turns| turns.iter().any(|turn| turn.role == "user"))
-                    .map(Question::Talk)
-                    .ok_or_else(|| {
-                        Refusal::Wrong("is a conversation without a turn of the user".to_owned())
-                    }),
-                false => value::text(cell)
+        let question = self.pick(Column::Question, |cell, source| {
+            if !value::is_conversation(cell) {
+                return value::text(cell)
                     .map(Question::Text)
-                    .map_err(Refusal::Other),
+                    .map_err(Refusal::Other);
             }
+            value::turns(cell)
+                .filter(|turns| turns.iter().any(|turn| turn.role == "user"))
+                .map(|turns| Question::Talk(turns, source.from.clone()))
+                .ok_or_else(|| {
+                    Refusal::Wrong("is a conversation without a turn of the user".to_owned())
+                })
         })?;
-        let history = self.pick(Column::History, |cell, _| match value::turns(cell) {
-            Some(turns) => Ok(turns),
-            None => Err(Refusal::Wrong(
-                "is no list of turns, each with `role` and `content`".to_owned(),
-            )),
+        let history = self.pick(Column::History, |cell, _| {
+            value::turns(cell).ok_or(Refusal::Other(match cell {
+                Cell::Json(json) => Json::scanned(json).kind(),
+                Cell::Text(_) => Kind::Text,
+            }))
         })?;
+        sample.history = history.unwrap_or_default();
         match question {
-            None => sample.history = history.unwrap_or_default(),
+            None => (),
             Some(Question::Text(question)) => {
-                sample.history = history.unwrap_or_default();
-                let is_asked = |turn: &Turn| turn.role == "user" && turn.text == question;
-                sample.history.pop_if(|turn| is_asked(turn));
-                sample.question = Some(question);
+                let is_asked = |turn: &mut Turn| turn.role == "user" && turn.text == question;
+                sample.history.pop_if(is_asked);
+                sample.question = Some(question).filter(|question| !question.trim().is_empty());
             }
-            Some(Question::Talk(turns)) => {
-                self.talk(sample, turns);
-                if let Some(before) = history.filter(|turns| !turns.is_empty()) {
-                    sample.history = before;
-                }
-            }
+            Some(Question::Talk(turns, from)) => self.talk(sample, turns, from),
         }
         Ok(())
     }
 
-    /// The last turn of the user is the question, what is before it the history; what the assistant says after it is
-    /// the answer, unless a column has that.
-    fn talk(&mut self, sample: &mut Sample, mut turns: Vec<Turn>) {
+    /// The last turn of the user is the question, what is before it the history unless a column has that; what the
+    /// assistant says after it is the answer, unless a column has that.
+    fn talk(&mut self, sample: &mut Sample, mut turns: Vec<Turn>, from: String) {
         let Some(last) = turns.iter().rposition(|turn| turn.role == "user") else {
             return;
         };
         let after = turns.split_off(last + 1);
         sample.question = turns.pop().map(|turn| turn.text);
-        sample.history = turns;
         let answer = after.into_iter().rfind(|turn| turn.role == "assistant");
         if let (None, Some(answer)) = (&sample.answer, answer) {
             sample.answer = Some(answer.text);
-            let sources = self.mapping.sources(Column::Question);
-            let from = sources.first().map_or("", |source| &source.from);
             let key = (Column::Answer, format!("{from} (last turn)"));
             self.notes.recognised.insert(key);
         }
-        if !sample.history.is_empty() {
-            let sources = self.mapping.sources(Column::Question);
-            let from = sources.first().map_or("", |source| &source.from);
-            let key = (Column::History, from.to_owned());
-            self.notes.recognised.insert(key);
+        if sample.history.is_empty() && !turns.is_empty() {
+            sample.history = turns;
+            self.notes.recognised.insert((Column::History, from));
         }
     }
 
@@ -245,12 +251,10 @@ impl RowReader<'_, '_> {
         &mut self,
         column: Column,
         of: Column,
-        contexts: &Option<Vec<Context>>,
+        contexts: Option<&Vec<Context>>,
     ) -> Result<Option<Vec<String>>, DatasetError> {
         let ids = self.pick(column, |cell, _| value::ids(cell).map_err(Refusal::Wrong))?;
-        let Some(contexts) = contexts
-            .as_ref()
-            .filter(|contexts| ids.is_none() && !contexts.is_empty())
+        let Some(contexts) = contexts.filter(|contexts| ids.is_none() && !contexts.is_empty())
         else {
             return Ok(ids);
         };
@@ -309,7 +313,10 @@ impl RowReader<'_, '_> {
         if is_known {
             return DatasetError::new("the row has neither a question nor an answer")
                 .at(self.place)
-                .help("fill it in, or take the row out");
+                .help(
+                    "fill it in, or take the row out; where another column has the question, say which: \
+                     question = \"vars.topic\" in [dataset.columns], for example",
+                );
         }
         if names.is_empty() {
             return DatasetError::new("the row is empty").help("take it out");
@@ -337,6 +344,7 @@ pub(super) fn results_file() -> DatasetError {
 }
 
 fn wrong(column: Column, source: &Source, what: &str) -> DatasetError {
+    let (from, name) = (&source.from, column.name());
     let expected = match column {
         Column::Contexts | Column::ReferenceContexts => {
             "passages are a list of texts, or of objects with a `text`"
@@ -346,7 +354,13 @@ fn wrong(column: Column, source: &Source, what: &str) -> DatasetError {
         Column::Tags => "tags are an object of texts, or of lists of texts",
         _ => "a text is expected; a dotted path leads into an object",
     };
-    DatasetError::new(format!("`{}`, the {}, {what}", source.from, column.name())).help(expected)
+    let meant = match from == name {
+        true => String::new(),
+        false => format!(", taken as the {name},"),
+    };
+    DatasetError::new(format!("`{from}`{meant} {what}")).help(format!(
+        "{expected}; {name} = \"…\" in [dataset.columns] names another place, and an empty one none"
+    ))
 }
 
 /// promptfoo separates with commas, and writes a comma within as `\,`.

@@ -11,7 +11,7 @@ use super::mapping::Field;
 use super::names::{OUTER, WRAPPERS, same};
 use super::row::{no_question, results_file};
 use super::scan::{self, Stop};
-use super::stream::{self, Stream};
+use super::stream::{self, AfterFirst, Stream};
 use super::value::Cell;
 
 /// A first value that is longer is no row of a file with an object a line.
@@ -182,34 +182,21 @@ fn object_row<R: Read>(
 /// A file that begins with an object: one a line, or one that holds the rows.
 fn objects<R: Read>(stream: &mut Stream<R>, rows: &mut Collector) -> Result<(), DatasetError> {
     stream.peek()?;
-    match stream.after_first_value(FIRST_VALUE)? {
-        None | Some(None) => {
-            single(stream, rows, "", 0)?;
-            match stream.peek()? {
-                None => Ok(()),
-                Some(_) => Err(DatasetError::new(
-                    "the object with the rows ends, and the file goes on",
-                )
-                .line(stream.line())
-                .help("write one JSON value, or one object a line")),
-            }
-        }
-        Some(Some(_)) => {
-            while let Some(byte) = stream.peek()? {
-                if byte == b',' && !rows.is_empty() {
-                    return Err(DatasetError::new(
-                        "a comma between rows, and no brackets around them",
-                    )
-                    .line(stream.line())
-                    .help(
-                        "write one object a line without commas, or all of them as a JSON array",
-                    ));
-                }
-                object_row(stream, rows, None)?;
-            }
-            Ok(())
-        }
+    let after = stream.after_first_value(FIRST_VALUE)?;
+    if after != AfterFirst::More {
+        single(stream, rows, "", 0)?;
     }
+    while let Some(byte) = stream.peek()? {
+        if byte == b',' && !rows.is_empty() {
+            return Err(
+                DatasetError::new("a comma between rows, and no brackets around them")
+                    .line(stream.line())
+                    .help("write one object a line without commas, or all of them as a JSON array"),
+            );
+        }
+        object_row(stream, rows, None)?;
+    }
+    Ok(())
 }
 
 /// The one object that holds everything; `prefix` is the pointer to it.
@@ -245,7 +232,7 @@ fn single<R: Read>(
             }
         })?;
         let key = json::unescape(&text[entry.0.0..entry.0.1]).into_owned();
-        let pointer = format!("{prefix}/{}", key.replace('~', "~0").replace('/', "~1"));
+        let pointer = format!("{prefix}{}", step(&key));
         let is_row = held.iter().any(|(key, value)| {
             rows.is_text_column(key) && Json::scanned(value).kind() == Kind::Text
         });
@@ -295,9 +282,15 @@ fn single<R: Read>(
     }
     match from {
         Some(_) => Ok(true),
-        None if depth > 0 => held_rows(&held, rows, prefix),
+        // What is held of an object within is no row of its own: Inspect's `results.scores`.
+        None if depth > 0 => Ok(false),
         None => whole(&held, rows, line).map(|()| true),
     }
+}
+
+/// One step of a JSON pointer.
+fn step(key: &str) -> String {
+    format!("/{}", key.replace('~', "~0").replace('/', "~1"))
 }
 
 fn cut_off(line: u64) -> DatasetError {
@@ -311,11 +304,7 @@ fn is_one_of(key: &str, names: &[&str]) -> bool {
 }
 
 /// Rows in the only list of objects there is. False when there is none, or more than one.
-fn held_rows(
-    held: &[(String, String)],
-    rows: &mut Collector,
-    prefix: &str,
-) -> Result<bool, DatasetError> {
+fn held_rows(held: &[(String, String)], rows: &mut Collector) -> Result<bool, DatasetError> {
     let mut lists = held.iter().filter(|(_, value)| {
         Json::scanned(value)
             .items()
@@ -328,7 +317,7 @@ fn held_rows(
     for (index, item) in Json::scanned(list).items().enumerate() {
         let place = Place {
             line: None,
-            pointer: Some(format!("{prefix}/{key}/{index}")),
+            pointer: Some(format!("{}/{index}", step(key))),
         };
         if item.kind() != Kind::Object {
             return Err(DatasetError::new(format!(
@@ -358,7 +347,7 @@ fn whole(held: &[(String, String)], rows: &mut Collector, line: u64) -> Result<(
     }
     let is_row = held.iter().any(|(key, _)| rows.is_text_column(key));
     if !is_row {
-        if held_rows(held, rows, "")? {
+        if held_rows(held, rows)? {
             return Ok(());
         }
         if held
@@ -468,13 +457,13 @@ fn column_rows(columns: &[Columns], rows: &mut Collector) -> Result<(), DatasetE
                 (Cow::Borrowed(column.name), Cell::Json(Cow::Borrowed(value)))
             })
             .collect();
-        let step = match measure.labels.get(index) {
+        let label = match measure.labels.get(index) {
             Some(label) => label.to_string(),
             None => index.to_string(),
         };
         let place = Place {
             line: None,
-            pointer: Some(format!("/{}/{step}", measure.name)),
+            pointer: Some(format!("{}/{label}", step(measure.name))),
         };
         rows.row(&fields, &place)?;
     }
@@ -524,9 +513,9 @@ fn table<R: Read>(stream: &mut Stream<R>, rows: &mut Collector) -> Result<(), Da
             .map_err(of_csv)?;
         if cells.len() != header.len() {
             return Err(DatasetError::new(format!(
-                "the row has {} cells, and the header has {}",
-                cells.len(),
-                header.len()
+                "the row has {}, and the header has {}",
+                cells_counted(cells.len()),
+                cells_counted(header.len())
             ))
             .line(line)
             .help(format!(
@@ -548,6 +537,13 @@ fn table<R: Read>(stream: &mut Stream<R>, rows: &mut Collector) -> Result<(), Da
     }
 }
 
+fn cells_counted(count: usize) -> String {
+    match count {
+        1 => "1 cell".to_owned(),
+        _ => format!("{count} cells"),
+    }
+}
+
 /// The stream's words are those of JSON.
 fn of_csv(mut error: DatasetError) -> DatasetError {
     if let Some(what) = error.problem.strip_prefix("not valid JSON: ") {
@@ -556,8 +552,9 @@ fn of_csv(mut error: DatasetError) -> DatasetError {
         return error.help("a cell that has a separator, a quote or a line break within stands in double quotes, and quotes within are doubled");
     }
     if error.problem.starts_with("the file ends ") {
-        error.problem =
-            "the file ends within a cell in double quotes, in the row that begins here".to_owned();
+        error.problem = String::from(
+            "the file ends within a cell in double quotes, in the row that begins here",
+        );
         return error.help("a quote is opened and not closed, or the file was cut off");
     }
     error

@@ -20,6 +20,17 @@ pub(super) struct Stream<R> {
     line: u64,
 }
 
+/// What follows the first value of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterFirst {
+    /// Nothing.
+    End,
+    /// Something.
+    More,
+    /// It is too long to be looked beyond.
+    Far,
+}
+
 impl<R: Read> Stream<R> {
     pub(super) fn new(input: R) -> Self {
         Stream {
@@ -89,18 +100,18 @@ impl<R: Read> Stream<R> {
         self.start += count;
     }
 
-    /// What follows the first value: `None` when it does not end within `limit` bytes.
-    pub(super) fn after_first_value(
-        &mut self,
-        limit: usize,
-    ) -> Result<Option<Option<u8>>, DatasetError> {
+    /// What follows the first value, if that ends within `limit` bytes.
+    pub(super) fn after_first_value(&mut self, limit: usize) -> Result<AfterFirst, DatasetError> {
         loop {
             let input = &self.buffer[self.start..self.end];
             match scan::value(input, 0) {
                 Ok(end) => {
                     let next = scan::blank(input, end);
                     if next < input.len() || self.exhausted {
-                        return Ok(Some(input.get(next).copied()));
+                        return Ok(match next < input.len() {
+                            true => AfterFirst::More,
+                            false => AfterFirst::End,
+                        });
                     }
                 }
                 Err(Stop::Incomplete) if self.exhausted => return Err(self.cut_off()),
@@ -108,7 +119,7 @@ impl<R: Read> Stream<R> {
                 Err(Stop::Invalid(at, what)) => return Err(self.invalid(at, what)),
             }
             if input.len() >= limit {
-                return Ok(None);
+                return Ok(AfterFirst::Far);
             }
             self.fill()?;
         }
@@ -124,11 +135,10 @@ impl<R: Read> Stream<R> {
         let length = loop {
             let input = &self.buffer[self.start..self.end];
             match scan(input, self.exhausted) {
-                // A number that ends with the buffer may go on behind it.
                 Ok(length) if length < input.len() || self.exhausted => break length,
-                Ok(_) => self.fill()?,
                 Err(Stop::Incomplete) if self.exhausted => return Err(self.cut_off()),
-                Err(Stop::Incomplete) => self.fill()?,
+                // A number that ends with the buffer may go on behind it.
+                Ok(_) | Err(Stop::Incomplete) => self.fill()?,
                 Err(Stop::Invalid(at, what)) => return Err(self.invalid(at, what)),
             }
         };

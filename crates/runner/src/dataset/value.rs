@@ -217,7 +217,7 @@ fn split(text: &str, bars: Bars) -> impl Iterator<Item = &str> {
 
 /// Whether a CSV cell is taken apart at its bars.
 pub(super) fn is_split(cell: &Cell, bars: Bars) -> bool {
-    matches!(cell, Cell::Text(text) if literal::read(text) == Literal::Text && split(text, bars).count() > 1)
+    matches!(cell, Cell::Text(text) if text.contains('|') && literal::read(text) == Literal::Text && split(text, bars).count() > 1)
 }
 
 /// The ids in the cell.
@@ -258,6 +258,9 @@ pub(super) fn turns(cell: &Cell) -> Option<Vec<Turn>> {
     match json.kind() {
         Kind::Text => {
             let text = json.text()?;
+            if text.is_empty() {
+                return Some(Vec::new());
+            }
             match literal::read(&text) {
                 Literal::Json(inner) => turns_of_list(Json::scanned(&inner)),
                 Literal::Shortened | Literal::Text => None,
@@ -296,10 +299,10 @@ pub(super) fn is_conversation(cell: &Cell) -> bool {
 fn turn(item: Json) -> Option<Turn> {
     let entries = item.entries();
     let role = first(&entries, &["role", "type", "speaker"])?;
-    let role = match role.as_ref() {
-        "human" => "user",
-        "ai" | "agent" => "assistant",
-        other => other,
+    let role = match role.to_ascii_lowercase().as_str() {
+        "human" | "user" => "user".to_owned(),
+        "ai" | "agent" | "bot" | "assistant" => "assistant".to_owned(),
+        _ => role.into_owned(),
     };
     let content = entries
         .iter()
@@ -316,10 +319,7 @@ fn turn(item: Json) -> Option<Turn> {
         Kind::Null => String::new(),
         _ => content.1.text()?.into_owned(),
     };
-    Some(Turn {
-        role: role.to_owned(),
-        text,
-    })
+    Some(Turn { role, text })
 }
 
 /// The tags in the cell: an object's scalars and lists of scalars by their keys, a list or a scalar under `name`.
