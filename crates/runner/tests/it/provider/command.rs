@@ -127,11 +127,27 @@ async fn a_program_that_ends_again_and_again_ends_the_run() {
 async fn a_program_that_ends_after_an_answer_is_started_again() {
     let provider = script(r#"read -r line; echo '{"content":"x"}'"#, "");
     for _ in 0..6 {
-        // It may end before or after the next call begins; in neither case does it end the run.
-        if let Err(error) = ask(&provider).await {
-            assert_eq!(error.scope, PASSING, "{error}");
-        }
+        assert_eq!(ask(&provider).await.unwrap().text, "x");
     }
+}
+
+#[tokio::test]
+async fn one_request_that_kills_the_program_does_not_end_the_run() {
+    let text = r#"while read -r line; do case $line in *poison*) exit 1;; *) echo '{"content":"x"}';; esac; done"#;
+    let provider = script(text, "");
+    ask(&provider).await.unwrap();
+    let poison = super::request(&["poison"]);
+    for _ in 0..5 {
+        let error = provider
+            .complete(&poison, &poison.messages)
+            .await
+            .unwrap_err();
+        assert_eq!(
+            (error.kind, error.scope),
+            (FailureKind::Unavailable, PASSING)
+        );
+    }
+    ask(&provider).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Chat completions and embeddings over real connections.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use judge_server::{Faults, Formats, Latency, Server, Settings};
@@ -39,8 +40,27 @@ async fn a_judge_answers_and_says_what_it_cost() {
     assert!(!provider.in_place());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_may_be_made_from_many_tasks() {
+    let server = Server::start(Settings {
+        latency: Latency::Fixed(Duration::from_millis(100)),
+        ..Settings::default()
+    })
+    .await;
+    let provider = Arc::new(openai(&server.url(), "concurrency = 50"));
+    let mut calls = tokio::task::JoinSet::new();
+    for _ in 0..50 {
+        let provider = Arc::clone(&provider);
+        calls.spawn(async move { ask(&provider).await });
+    }
+    while let Some(outcome) = calls.join_next().await {
+        outcome.unwrap().unwrap();
+    }
+    assert_eq!(server.stats().peak_in_flight, 50);
+}
+
 #[tokio::test]
-async fn calls_share_their_connections() {
+async fn a_request_is_one_of_json_and_says_who_asks() {
     let server = Canned::start(vec![says("x")]).await;
     ask(&openai(&server.url, "")).await.unwrap();
     let head = server.requests()[0].to_lowercase();
