@@ -51,7 +51,13 @@ pub(crate) fn answer(request: &ChatRequest<'_>) -> String {
         Some(ResponseFormat::JsonSchema { json_schema }) => {
             Draw { items, state }.instance(&json_schema.schema, None)
         }
-        _ => Draw { items, state }.without_schema(),
+        _ => {
+            let scale = request
+                .messages
+                .iter()
+                .find_map(|message| scale(&message.content));
+            Draw { items, state }.without_schema(scale)
+        }
     };
     value.to_string()
 }
@@ -119,10 +125,11 @@ impl Draw {
             .collect()
     }
 
-    /// A verdict for each thing that the prompt numbers, or a grade where it numbers nothing.
-    fn without_schema(&mut self) -> Value {
-        if self.items == 0 {
-            return json!({"reason": REASON, "grade": self.integer(1, 5)});
+    /// A grade where the prompt has a scale or numbers nothing, else a verdict for each thing that it numbers.
+    fn without_schema(&mut self, scale: Option<(i64, i64)>) -> Value {
+        if scale.is_some() || self.items == 0 {
+            let (low, high) = scale.unwrap_or((1, 5));
+            return json!({"reason": REASON, "grade": self.integer(low, high)});
         }
         let verdicts: Vec<Value> = (1..=self.items)
             .map(|id| json!({"id": id, "reason": REASON, "verdict": self.boolean()}))
@@ -165,7 +172,7 @@ fn is_place(name: &str) -> bool {
 /// A repair says `from 1 to N`. A prompt ends with a part between two lines of equals signs: `PASSAGE N` above it says
 /// that there are N; else the lines in it are counted. A prompt without parts is one part.
 fn items(text: &str) -> u64 {
-    if let Some((_, rest)) = text.rsplit_once("number from 1 to ") {
+    if let Some((_, rest)) = text.rsplit_once("each number from 1 to ") {
         return leading_number(rest);
     }
     let text = text.trim_end();
@@ -183,6 +190,17 @@ fn items(text: &str) -> u64 {
         0 => numbered(part.unwrap_or_default()),
         number => number,
     }
+}
+
+/// The scale of a grade, as in `a whole number from 1 to 5`.
+fn scale(text: &str) -> Option<(i64, i64)> {
+    let (_, rest) = text.split_once("whole number from ")?;
+    let (low, rest) = rest.split_once(" to ")?;
+    let digits = rest
+        .find(|c: char| !c.is_ascii_digit() && c != '-')
+        .unwrap_or(rest.len());
+    let (high, _) = rest.split_at(digits);
+    Some((low.parse().ok()?, high.parse().ok()?))
 }
 
 fn leading_number(text: &str) -> u64 {
@@ -257,6 +275,14 @@ mod tests {
         );
         assert_eq!(answer["verdicts"].as_array().unwrap().len(), 3);
         assert!(ask(None, "Is it polite?")["grade"].is_i64());
+        let graded = ask(
+            None,
+            "Passages:\n1. a\n`grade` is a whole number from -2 to -1.",
+        );
+        assert!(
+            (-2..=-1).contains(&graded["grade"].as_i64().unwrap()),
+            "{graded}"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@
 mod protocol;
 mod worker;
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -33,8 +33,10 @@ pub(super) struct Pool {
     turns: Semaphore,
     idle: Mutex<Vec<Worker>>,
     next_id: AtomicU64,
-    /// Workers that ended without any answer since the last answer.
+    /// Workers that ended without an answer.
     deaths: AtomicU32,
+    /// True once any worker gave a good answer.
+    has_answered: AtomicBool,
 }
 
 impl Pool {
@@ -51,6 +53,7 @@ impl Pool {
             idle: Mutex::new(Vec::new()),
             next_id: AtomicU64::new(1),
             deaths: AtomicU32::new(0),
+            has_answered: AtomicBool::new(false),
         }
     }
 
@@ -109,11 +112,7 @@ impl Pool {
         })?;
         line.push(b'\n');
         let _turn = self.turns.acquire().await.map_err(|_| closed())?;
-        let worker = match self.take_idle() {
-            Some(worker) => worker,
-            None => self.start()?,
-        };
-        match tokio::time::timeout(self.timeout, self.exchange(worker, &line)).await {
+        match tokio::time::timeout(self.timeout, self.exchange(&line)).await {
             Ok(Ok((worker, answer))) => self.finish(worker, read(&answer)),
             Ok(Err(error)) => Err(error),
             // The worker is dropped with the exchange, and killed by that.
@@ -147,35 +146,43 @@ impl Pool {
         })
     }
 
-    async fn exchange(
-        &self,
-        mut worker: Worker,
-        line: &[u8],
-    ) -> Result<(Worker, Vec<u8>), CallError> {
+    /// By an idle worker, or else by a new one.
+    async fn exchange(&self, line: &[u8]) -> Result<(Worker, Vec<u8>), CallError> {
+        if let Some(mut worker) = self.take_idle() {
+            match worker.exchange(line).await {
+                Ok(answer) => return Ok((worker, answer)),
+                Err(Ended::TooLong) => return Err(self.too_long()),
+                // Programs may end after some answers, and it may have done so just now: a new one is asked.
+                Err(Ended::Exit) => {}
+            }
+        }
+        let mut worker = self.start()?;
         match worker.exchange(line).await {
             Ok(answer) => Ok((worker, answer)),
-            Err(Ended::TooLong) => Err(CallError::new(
-                FailureKind::Unparsable,
-                Scope::PASSING,
-                format!(
-                    "`{}` answers with a line of more than 16 MiB",
-                    self.address()
-                ),
-            )),
+            Err(Ended::TooLong) => Err(self.too_long()),
             Err(Ended::Exit) => Err(self.died(worker).await),
         }
     }
 
-    /// The program ended instead of answering.
+    fn too_long(&self) -> CallError {
+        CallError::new(
+            FailureKind::Unparsable,
+            Scope::PASSING,
+            format!(
+                "`{}` answers with a line of more than 16 MiB",
+                self.address()
+            ),
+        )
+    }
+
+    /// The program was started for this call and ended instead of answering.
     async fn died(&self, worker: Worker) -> CallError {
-        let has_answered = worker.has_answered();
         let why = worker.last_words(GRACE).await;
-        let deaths = match has_answered {
-            true => 0,
-            false => self.deaths.fetch_add(1, Ordering::Relaxed) + 1,
-        };
+        let deaths = self.deaths.fetch_add(1, Ordering::Relaxed) + 1;
         let mut message = format!("`{}` ended before it answered: {why}", self.address());
-        let scope = match deaths >= MAX_DEATHS {
+        // A program that has answered can do its work: it is one request that it dies of.
+        let is_hopeless = deaths >= MAX_DEATHS && !self.has_answered.load(Ordering::Relaxed);
+        let scope = match is_hopeless {
             true => {
                 message.push_str("; so it did each time");
                 Scope::Run
@@ -188,7 +195,7 @@ impl Pool {
     fn finish<T>(&self, worker: Worker, answer: Result<T, protocol::Bad>) -> Result<T, CallError> {
         match answer {
             Ok(answer) => {
-                self.deaths.store(0, Ordering::Relaxed);
+                self.has_answered.store(true, Ordering::Relaxed);
                 self.give_back(worker);
                 Ok(answer)
             }

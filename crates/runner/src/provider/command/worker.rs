@@ -30,7 +30,6 @@ pub(super) struct Worker {
     stderr: JoinHandle<()>,
     /// The last line of its standard error, without secrets.
     last_line: Arc<Mutex<String>>,
-    has_answered: bool,
 }
 
 /// Why there was no answer.
@@ -75,17 +74,12 @@ impl Worker {
             stdout: BufReader::new(stdout),
             stderr: tokio::spawn(drain(stderr, Arc::clone(&last_line), redactor.clone())),
             last_line,
-            has_answered: false,
         })
     }
 
     /// False when it has ended.
     pub(super) fn is_alive(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
-    }
-
-    pub(super) fn has_answered(&self) -> bool {
-        self.has_answered
     }
 
     /// One line there and one back.
@@ -106,7 +100,6 @@ impl Worker {
             Ok(_) if answer.len() as u64 >= MAX_LINE => return Err(Ended::TooLong),
             Ok(_) | Err(_) => return Err(Ended::Exit),
         }
-        self.has_answered = true;
         Ok(answer)
     }
 

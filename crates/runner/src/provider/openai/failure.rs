@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::super::readable::readable;
 use super::super::redact::Redactor;
 use super::super::{CallError, Scope};
+use super::transport::PROXY_ADVICE;
 
 /// Whom was asked, for messages.
 #[derive(Debug, Clone, Copy)]
@@ -201,14 +202,7 @@ pub(super) fn of(
         402 | 429 if code == 402 || said.is_out_of_money() => {
             (FailureKind::RateLimited, Scope::Run, Some(money_advice()))
         }
-        407 => (
-            FailureKind::Auth,
-            Scope::Run,
-            Some(
-                "the proxy wants a user and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT"
-                    .to_owned(),
-            ),
-        ),
+        407 => (FailureKind::Auth, Scope::Run, Some(PROXY_ADVICE.to_owned())),
         429 => (FailureKind::RateLimited, passing, None),
         200..300 | 408 | 409 | 425 | 500 | 502..=504 | 506..=599 => {
             (FailureKind::Unavailable, passing, None)

@@ -7,6 +7,10 @@ use metrics::FailureKind;
 
 use super::super::{CallError, Scope};
 
+/// What to do about a proxy that does not let us through.
+pub(super) const PROXY_ADVICE: &str =
+    "the proxy wants a user and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT";
+
 /// What a failure to send or to receive means.
 pub(super) fn of(error: &reqwest::Error, address: &str) -> CallError {
     if let Some(tls) = find::<rustls::Error>(error) {
@@ -17,6 +21,13 @@ pub(super) fn of(error: &reqwest::Error, address: &str) -> CallError {
                 "no encrypted connection to {address}: {tls}; {}",
                 advice(tls)
             ),
+        );
+    }
+    if innermost(error).contains("proxy authorization required") {
+        return CallError::new(
+            FailureKind::Auth,
+            Scope::Run,
+            format!("no connection to {address}: {PROXY_ADVICE}"),
         );
     }
     if error.is_timeout() {
