@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One question to a judge.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Request {
-    /// The metric that asks.
+    /// The metric that asks: what it computes, whatever its name in gate.toml, so that equal questions are one call.
     pub metric: String,
     /// The version of its definition, a part of the cache key.
     pub version: String,

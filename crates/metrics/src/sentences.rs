@@ -318,11 +318,11 @@ mod tests {
     #[test]
     fn a_long_text_of_stops_takes_no_longer_than_another() {
         for text in [
-            ". 1 ".repeat(100_000),
-            ".".repeat(400_000),
-            "a.".repeat(200_000),
-            "\n".repeat(400_000),
-            "。1".repeat(50_000),
+            ". 1 ".repeat(30_000),
+            ".".repeat(100_000),
+            "a.".repeat(50_000),
+            "\n".repeat(100_000),
+            "。1".repeat(20_000),
         ] {
             let _ = split(&text);
         }
