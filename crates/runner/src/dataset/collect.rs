@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use indexmap::IndexSet;
 use metrics::{Column, Sample};
 
-use super::error::{DatasetError, Place};
+use super::error::{DatasetError, Place, one_line};
 use super::ids::{self, Ids};
 use super::json::Json;
 use super::mapping::{Field, Mapping};
@@ -283,7 +283,12 @@ impl Collector {
             has: self.has,
             recognised: recognised(self.notes.recognised),
             ignored,
-            warnings: self.notes.warnings.into_iter().collect(),
+            warnings: self
+                .notes
+                .warnings
+                .iter()
+                .map(|warning| one_line(warning))
+                .collect(),
             suffixes: HashMap::new(),
         };
         match nameless {

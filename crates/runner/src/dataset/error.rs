@@ -55,7 +55,7 @@ impl DatasetError {
 
 impl fmt::Display for DatasetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problem)?;
+        f.write_str(&one_line(&self.problem))?;
         let line = self.line.map(|line| format!("line {line}"));
         let sample = self.sample.as_ref().map(|id| format!("sample `{id}`"));
         let place: Vec<String> = [line, self.pointer.clone(), sample]
@@ -63,10 +63,15 @@ impl fmt::Display for DatasetError {
             .flatten()
             .collect();
         if !place.is_empty() {
-            write!(f, " ({})", place.join(", "))?;
+            write!(f, " ({})", one_line(&place.join(", ")))?;
         }
         Ok(())
     }
+}
+
+/// Names and ids are the file's: a line break in one breaks no message, and an escape sequence reaches no terminal.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 impl std::error::Error for DatasetError {}

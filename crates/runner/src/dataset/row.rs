@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexSet;
 use metrics::{Column, Context, Sample, Turn};
 
-use super::error::{DatasetError, Place};
+use super::error::{DatasetError, Place, one_line};
 use super::ids;
 use super::json::{Json, Kind};
 use super::mapping::{self, Field, Mapping, Source};
@@ -13,6 +13,9 @@ use super::value::{self, Bars, Cell};
 
 /// Names that an error lists.
 const LISTED: usize = 20;
+
+/// Characters of a name that an error shows.
+const LENGTH: usize = 60;
 
 /// What there is to say.
 #[derive(Default)]
@@ -379,9 +382,15 @@ fn comma_separated(text: &str) -> Vec<String> {
     values.iter().map(|value| value.trim().to_owned()).collect()
 }
 
-/// The names for a message, the first of them.
+/// The names for a message: the first of them, and no more of each than tells it apart.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
-    let mut names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    let mut names: Vec<String> = names
+        .into_iter()
+        .map(|name| match name.char_indices().nth(LENGTH) {
+            Some((end, _)) => format!("`{}…`", one_line(&name[..end])),
+            None => format!("`{}`", one_line(name)),
+        })
+        .collect();
     let more = names.len().saturating_sub(LISTED);
     names.truncate(LISTED);
     match more {

@@ -629,6 +629,22 @@ fn what_is_refused() {
 }
 
 #[test]
+fn names_of_the_file_break_no_message() {
+    let error = read("a\u{1b}[31m,\"b\nc\"\n1,2\n").unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no column is known as the question; the columns are `a [31m`, `b c` (line 1)"
+    );
+    let long = format!("{{\"{}\": 1}}", "x".repeat(1000));
+    assert!(refusal(&long).len() < 200);
+    let many: Vec<String> = (0..100)
+        .map(|number| format!("\"c{number}\": 1.5"))
+        .collect();
+    let many = format!("[{{{}}}]", many.join(","));
+    assert!(refusal(&many).contains("`c19` and 80 more"));
+}
+
+#[test]
 fn the_names_of_the_documentation() {
     let page = include_str!("../../../../docs/dataset.md");
     for column in Column::ALL {
