@@ -100,8 +100,11 @@ impl Simulated {
         for message in &request.messages {
             hash = hash.text(&message.content);
         }
-        for text in request.items.iter().chain(&request.evidence) {
-            hash = hash.text(text);
+        // The prompt holds items and evidence too.
+        if request.messages.is_empty() {
+            for text in request.items.iter().chain(&request.evidence) {
+                hash = hash.text(text);
+            }
         }
         hash.finish()
     }

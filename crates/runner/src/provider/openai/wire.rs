@@ -151,6 +151,7 @@ pub(super) fn completion(body: &[u8]) -> Result<Completion, BadAnswer> {
         ));
     }
     let is_cut = finish == "length";
+    let content = content.filter(|content| !content.is_empty() || refusal.is_none());
     let text = match (content, refusal) {
         (None, Some(refusal)) => {
             return Err(BadAnswer::Refused(format!(
@@ -326,6 +327,16 @@ mod tests {
             Err(BadAnswer::Refused(
                 "the model refuses: I'm sorry".to_owned()
             ))
+        );
+        assert_eq!(
+            said(r#"{"content":"","refusal":"I'm sorry"}"#, "\"stop\""),
+            refusal
+        );
+        assert_eq!(
+            said(r#"{"content":"x","refusal":null}"#, "\"stop\"")
+                .unwrap()
+                .text,
+            "x"
         );
         let filtered = said(r#"{"content":"half"}"#, "\"content_filter\"");
         assert!(matches!(filtered, Err(BadAnswer::Refused(_))));
