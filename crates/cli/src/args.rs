@@ -5,7 +5,12 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 #[cfg(feature = "runner")]
+use gate::policy::CacheMode;
+
+#[cfg(feature = "runner")]
 use crate::commands::units::{Age, Share, Size, Span};
+#[cfg(feature = "runner")]
+use crate::evaluation::LogFormat;
 use crate::output::Output;
 
 /// Exit codes, as every help page shows them.
@@ -31,6 +36,21 @@ pub(crate) enum Command {
     /// Judge results against a baseline
     #[command(after_help = EXIT_CODES, after_long_help = CHECK_EXAMPLES)]
     Check(CheckArgs),
+    /// Score a dataset and write results
+    #[cfg(feature = "runner")]
+    #[command(after_help = EXIT_CODES, after_long_help = RUN_EXAMPLES)]
+    Run(RunArgs),
+    /// Score a dataset and judge the results: run and check in one
+    #[cfg(feature = "runner")]
+    #[command(after_help = EXIT_CODES, after_long_help = CI_EXAMPLES)]
+    Ci(CiArgs),
+    /// See the gate block a real regression, in a new folder
+    #[cfg(feature = "runner")]
+    Demo {
+        /// The folder to make
+        #[arg(default_value = "rag-gate-demo")]
+        folder: PathBuf,
+    },
     /// Update, show and compare baselines
     #[command(subcommand)]
     Baseline(BaselineCommand),
@@ -90,6 +110,127 @@ pub(crate) struct CheckArgs {
     /// The policy [default: gate.toml, if there is one]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Take policy, baseline and history from this git ref, so that a change cannot judge itself; `auto` finds it
+    #[arg(long, value_name = "REF")]
+    pub(crate) base: Option<String>,
+    /// Apply the absolute limits alone when there is no baseline yet
+    #[arg(long)]
+    pub(crate) allow_missing_baseline: bool,
+    /// Write a rendering: text, markdown, json, junit or github (annotations); repeatable
+    #[arg(short, long, value_name = "FORMAT[=FILE]")]
+    pub(crate) output: Vec<Output>,
+    /// Leave out what judges and targets said about single samples (JSON keeps it)
+    #[arg(long)]
+    pub(crate) hide_text: bool,
+}
+
+/// What `run --help` ends with.
+#[cfg(feature = "runner")]
+const RUN_EXAMPLES: &str = "\
+Examples:
+  rag-gate run
+      what gate.toml describes; results go to .rag-gate/results.json
+  rag-gate run --dataset eval/golden.jsonl
+      without a gate.toml: the offline judge, and the metrics that the columns allow
+  rag-gate run --check-only
+      checks dataset, configuration and environment, and calls nobody
+  rag-gate run --dry-run
+      what it would call, what of that is cached, and what it would cost
+
+Exit codes:
+  0  every score is settled
+  2  wrong usage or configuration
+  3  the evaluation failed or is incomplete
+  4  internal error: a bug
+  130  interrupted";
+
+/// What `ci --help` ends with.
+#[cfg(feature = "runner")]
+const CI_EXAMPLES: &str = "\
+Examples:
+  rag-gate ci
+      with the dataset, the metrics, the limits and the baseline of gate.toml
+  rag-gate ci --base auto --output github --output json=verdict.json
+      on a pull request: policy and baseline come from the base, not from the change
+  rag-gate ci --cache replay
+      from recorded answers, without a key: what is not recorded fails
+
+Exit codes:
+  0  pass (warnings allowed)
+  1  blocked: a rule of the policy is violated
+  2  wrong usage or configuration
+  3  cannot judge: input missing, corrupt, incomparable or incomplete
+  4  internal error: a bug
+  130  interrupted";
+
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) evaluation: EvaluationArgs,
+    /// Check dataset, configuration and environment, and call nobody
+    #[arg(long)]
+    pub(crate) check_only: bool,
+    /// Print what would be called, and what it would cost
+    #[arg(long, conflicts_with = "check_only")]
+    pub(crate) dry_run: bool,
+}
+
+/// What `run` and `ci` have in common.
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct EvaluationArgs {
+    /// The configuration [default: gate.toml, if there is one]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The dataset, also .gz or .zst [default: `path` of [dataset] in gate.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) dataset: Option<PathBuf>,
+    /// Where results are written [default: .rag-gate/results.json]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) results: Option<PathBuf>,
+    /// What the cache is used for [default: `mode` of [cache] in gate.toml, or read-write]
+    #[arg(long, value_name = "MODE", value_parser = cache_mode())]
+    pub(crate) cache: Option<CacheMode>,
+    /// Most calls at once [default: `concurrency` of [judge] in gate.toml]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) concurrency: Option<u32>,
+    /// End the run after so long, such as 30m; what is missing then is incomplete
+    #[arg(long, value_name = "TIME")]
+    pub(crate) deadline: Option<Span>,
+    /// End at the first failed score, with its full cause
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
+    /// Show no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// How log lines on standard error look
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) log_format: LogFormat,
+}
+
+#[cfg(feature = "runner")]
+fn cache_mode() -> impl clap::builder::TypedValueParser<Value = CacheMode> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(["read-write", "off", "read-only", "refresh", "replay"]).map(|name| {
+        match name.as_str() {
+            "off" => CacheMode::Off,
+            "read-only" => CacheMode::ReadOnly,
+            "refresh" => CacheMode::Refresh,
+            "replay" => CacheMode::Replay,
+            _ => CacheMode::ReadWrite,
+        }
+    })
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct CiArgs {
+    #[command(flatten)]
+    pub(crate) evaluation: EvaluationArgs,
+    /// Baseline to judge against [default: `baseline` of gate.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
     /// Take policy, baseline and history from this git ref, so that a change cannot judge itself; `auto` finds it
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,

@@ -26,6 +26,23 @@ pub(crate) fn note(text: &str) {
     say(&format!("{text}\n"));
 }
 
+/// Writes lines of the log, which end in line feeds.
+#[cfg(feature = "runner")]
+pub(crate) fn log(text: &str) {
+    say(text);
+}
+
+/// The progress bar, while there is one: whatever is written goes above it.
+#[cfg(feature = "runner")]
+static BAR: std::sync::Mutex<Option<indicatif::ProgressBar>> = std::sync::Mutex::new(None);
+
+/// Makes a bar the one that everything is written above; `None` when it is gone.
+#[cfg(feature = "runner")]
+pub(crate) fn show_bar(bar: Option<indicatif::ProgressBar>) {
+    *BAR.lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner) = bar;
+}
+
 /// Prints an error and what to do about it.
 pub(crate) fn report(error: &Error) {
     say(&diagnostic::render(error, colour(&io::stderr())));
@@ -76,7 +93,15 @@ fn colour(stream: &impl anstream::stream::RawStream) -> bool {
 }
 
 fn say(text: &str) {
-    let mut err = io::stderr().lock();
-    // A closed standard error changes no verdict.
-    let _ = err.write_all(text.as_bytes());
+    let write = || {
+        // A closed standard error changes no verdict.
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    };
+    #[cfg(feature = "runner")]
+    if let Ok(bar) = BAR.try_lock()
+        && let Some(bar) = bar.as_ref()
+    {
+        return bar.suspend(write);
+    }
+    write();
 }

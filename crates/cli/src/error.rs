@@ -37,6 +37,13 @@ pub(crate) enum Error {
     /// A file is not what it should be.
     #[error("{path}: {error}")]
     Input { path: String, error: ReadError },
+    /// A dataset is not what it should be.
+    #[cfg(feature = "runner")]
+    #[error("{path}: {error}")]
+    Dataset {
+        path: String,
+        error: runner::dataset::DatasetError,
+    },
     /// git does not give what is needed.
     #[error("{message}")]
     Git {
@@ -71,6 +78,8 @@ impl Error {
             Error::Policy { error, .. } => error.help.as_deref(),
             Error::Missing { help, .. } => Some(help),
             Error::Input { error, .. } => error.help.as_deref(),
+            #[cfg(feature = "runner")]
+            Error::Dataset { error, .. } => error.help.as_deref(),
             Error::Unreadable { .. } | Error::Output { .. } => None,
         }
     }
@@ -78,6 +87,8 @@ impl Error {
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Error::Usage { .. } | Error::Policy { .. } => ExitCode::Usage,
+            #[cfg(feature = "runner")]
+            Error::Dataset { .. } => ExitCode::CannotJudge,
             Error::Missing { .. }
             | Error::Unreadable { .. }
             | Error::Input { .. }

@@ -20,6 +20,9 @@ pub(crate) enum ExitCode {
     CannotJudge = 3,
     /// A bug in rag-gate.
     Internal = 4,
+    /// Ctrl-C or SIGTERM.
+    #[cfg(feature = "runner")]
+    Interrupted = 130,
 }
 
 impl From<Outcome> for ExitCode {

@@ -34,6 +34,70 @@ pub(crate) fn results_from(bytes: impl Read, name: &str, keep: Keep) -> Result<R
     results::read(text, keep).map_err(of)
 }
 
+/// SHA-256 in lower-case hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use sha2::Digest as _;
+    hex(&sha2::Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+/// The text of a dataset, and the hash of the file as it is stored, complete once the text was read to its end.
+#[cfg(feature = "runner")]
+pub(crate) fn dataset(path: &Path) -> Result<(Box<dyn Read>, Digest), Error> {
+    let digest = Digest::default();
+    let hashed = Hashed {
+        bytes: open(path)?,
+        digest: digest.clone(),
+    };
+    let unreadable = |error| Error::Unreadable {
+        path: name(path),
+        error,
+    };
+    let plain = decompress(hashed).map_err(unreadable)?;
+    Ok((decode(plain).map_err(unreadable)?, digest))
+}
+
+/// A running SHA-256.
+#[cfg(feature = "runner")]
+#[derive(Clone, Default)]
+pub(crate) struct Digest(std::rc::Rc<std::cell::RefCell<sha2::Sha256>>);
+
+#[cfg(feature = "runner")]
+impl Digest {
+    /// The hash in lower-case hexadecimal.
+    pub(crate) fn finish(&self) -> String {
+        use sha2::Digest as _;
+        hex(&self.0.borrow().clone().finalize())
+    }
+}
+
+#[cfg(feature = "runner")]
+struct Hashed<R> {
+    bytes: R,
+    digest: Digest,
+}
+
+#[cfg(feature = "runner")]
+impl<R: Read> Read for Hashed<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        use sha2::Digest as _;
+        let count = self.bytes.read(buffer)?;
+        if let Some(read) = buffer.get(..count) {
+            self.digest.0.borrow_mut().update(read);
+        }
+        Ok(count)
+    }
+}
+
 /// Reads gate.toml.
 pub(crate) fn policy(path: &Path) -> Result<(Policy, String), Error> {
     let text = text(path)?;

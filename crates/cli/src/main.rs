@@ -7,15 +7,13 @@ mod commands;
 mod console;
 mod diagnostic;
 mod error;
+#[cfg(feature = "runner")]
+mod evaluation;
 mod exit_code;
 mod git;
 mod input;
 mod output;
 #[cfg(feature = "runner")]
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "for the subcommand that runs evaluations")
-)]
 mod provenance;
 
 use clap::Parser;

@@ -72,7 +72,7 @@ pub enum Latency {
 
 impl Latency {
     /// Of the call with this number, which counts from 0.
-    pub(crate) fn of(&self, number: u64) -> Duration {
+    pub fn of(&self, number: u64) -> Duration {
         match self {
             Latency::Fixed(duration) => *duration,
             Latency::Lognormal {

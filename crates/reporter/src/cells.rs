@@ -153,6 +153,16 @@ pub(crate) fn provenance<'a>(side: Option<&'a Value>, path: &[&str]) -> Option<&
         .filter(|value| !value.is_null())
 }
 
+/// A judge that is no model has to be named wherever its scores are shown.
+pub(crate) fn stand_in_judge(verdict: &Verdict) -> Option<&'static str> {
+    let results = verdict.provenance.results.as_ref();
+    match provenance(results, &["judge", "provider"])?.as_str()? {
+        "lexical" => Some("lexical: word overlap, no language model"),
+        "simulated" => Some("simulated: made-up scores, for planning and tests"),
+        _ => None,
+    }
+}
+
 /// A scalar of foreign JSON as text; objects and lists as JSON.
 pub(crate) fn scalar(value: &Value) -> String {
     match value {

@@ -5,13 +5,16 @@ use std::collections::{HashMap, HashSet};
 use gate::verdict::{MetricRow, Outcome, Reason, Status, Verdict};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use crate::cells::{code_name, is_violation, outcome_word};
+use crate::cells::{code_name, is_violation, outcome_word, stand_in_judge};
 use crate::escape::{MESSAGE, NAME, shown};
 
 /// The report; never green when the verdict is not.
 pub(crate) fn render(verdict: &Verdict) -> String {
     let gate_id = shown(&verdict.gate_id, NAME);
     let mut suite = TestSuite::new(&gate_id);
+    if let Some(judge) = stand_in_judge(verdict) {
+        suite.add_property(("judge", judge));
+    }
     let mut by_row: HashMap<About<'_>, Vec<&Reason>> = HashMap::new();
     for reason in &verdict.reasons {
         by_row.entry(about_reason(reason)).or_default().push(reason);

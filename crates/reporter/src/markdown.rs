@@ -12,7 +12,7 @@ use crate::Options;
 use crate::budget::{self, Block};
 use crate::cells::{
     aggregate, before, change, code_name, count, limits, now, outcome_word, policy_place,
-    provenance, reasons_title, scalar, status_word,
+    provenance, reasons_title, scalar, stand_in_judge, status_word,
 };
 use crate::escape::{EXCERPT, ID, MESSAGE, NAME, cell, code, prose};
 
@@ -62,13 +62,15 @@ fn heading(verdict: &Verdict) -> Block {
         Outcome::Undecided => "⚠️",
     };
     let sentence = format!("{}: {}", verdict.gate_id, verdict.summary);
+    let mut rows = vec![format!(
+        "## {sign} {} {}\n",
+        outcome_word(verdict.outcome),
+        prose(&sentence, MESSAGE)
+    )];
+    rows.extend(stand_in_judge(verdict).map(|judge| format!("\nJudge: {judge}.\n")));
     Block {
         open: format!("{}\n", marker(&verdict.gate_id)),
-        rows: vec![format!(
-            "## {sign} {} {}\n",
-            outcome_word(verdict.outcome),
-            prose(&sentence, MESSAGE)
-        )],
+        rows,
         close: "",
     }
 }

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::Options;
 use crate::cells::{
     aggregate, before, belongs_to, change, code_name, count, limits, now, outcome_word,
-    policy_place, provenance, reasons_title, scalar, short_commit, status_word,
+    policy_place, provenance, reasons_title, scalar, short_commit, stand_in_judge, status_word,
 };
 use crate::escape::{EXCERPT, MESSAGE, NAME, char_columns, columns_of, cut, shown};
 
@@ -70,6 +70,9 @@ fn head(page: &mut Page, verdict: &Verdict) {
     page.labelled("policy", &policy(verdict));
     if let Some(baseline) = baseline(verdict) {
         page.labelled("baseline", &baseline);
+    }
+    if let Some(judge) = stand_in_judge(verdict) {
+        page.labelled("judge", judge);
     }
     if let Some(samples) = &verdict.samples {
         let counts = [

@@ -5,8 +5,16 @@
 //!                       └─▶ results, in the order of the dataset
 //! ```
 
+mod breaker;
 pub mod cache;
+pub mod control;
 pub mod dataset;
+pub mod execute;
+pub mod judge;
+mod limits;
 pub mod plan;
+pub mod progress;
 pub mod provider;
+pub mod record;
 pub mod runs;
+pub mod survey;

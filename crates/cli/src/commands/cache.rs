@@ -15,9 +15,6 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::{console, input, output};
 
-/// The cache where gate.toml does not name one.
-const DEFAULT: &str = ".rag-gate/cache";
-
 pub(crate) fn run(args: &CacheArgs) -> Result<ExitCode, Error> {
     let is_named = args.path.is_some();
     let path = match &args.path {
@@ -64,7 +61,7 @@ pub(super) fn path_of(policy: &Policy, config: Option<&Path>) -> PathBuf {
         .cache
         .as_ref()
         .and_then(|cache| cache.path.as_deref());
-    beside(config, named.unwrap_or(DEFAULT))
+    beside(config, named.unwrap_or(runner::cache::PATH))
 }
 
 fn stats(path: &Path, stats: &Stats) -> String {

@@ -32,6 +32,11 @@ struct Loaded {
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     output::refuse_overwriting(&args.output, &inputs(args))?;
+    judge_file(args)
+}
+
+/// [`run`] on outputs that are already known to overwrite nothing.
+pub(crate) fn judge_file(args: &CheckArgs) -> Result<ExitCode, Error> {
     let outcome = load(args).and_then(|loaded| judge(&loaded));
     match outcome {
         Ok(verdict) => {
@@ -48,22 +53,51 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
             }
         }
         Err(error) => {
-            // Machines read files: no verdict of an earlier run may stand there for this one.
-            let code = match error.exit_code() {
-                ExitCode::Usage => Code::InvalidPolicy,
-                _ => Code::UnreadableInput,
-            };
-            let refused = Verdict::refused(
-                &gate_id(args),
-                code,
-                error.to_string(),
-                error.exit_code() as u8,
-            );
-            if let Err(failed) = output::write_machine(&refused, &args.output, !args.hide_text) {
-                console::report(&failed);
-            }
+            write_refusal(args, &error, error.exit_code());
             Err(error)
         }
+    }
+}
+
+/// Machines read files: no verdict of an earlier run may stand there for one that came to nothing.
+pub(crate) fn write_refusal(args: &CheckArgs, error: &Error, exit_code: ExitCode) {
+    let code = match exit_code {
+        ExitCode::Usage => Code::InvalidPolicy,
+        _ => Code::UnreadableInput,
+    };
+    let refused = Verdict::refused(&gate_id(args), code, error.to_string(), exit_code as u8);
+    if let Err(failed) = output::write_machine(&refused, &args.output, !args.hide_text) {
+        console::report(&failed);
+    }
+}
+
+/// Looks for the baseline before anything is paid for.
+pub(crate) fn find_baseline(args: &CheckArgs) -> Result<(), Error> {
+    if args.allow_missing_baseline {
+        return Ok(());
+    }
+    let config = config_path(args.config.as_deref())?;
+    if let Some(base) = &args.base {
+        Trusted::find(base)?;
+        return Ok(());
+    }
+    let (policy, _) = super::policy(config.as_deref())?;
+    let named = args
+        .baseline
+        .clone()
+        .or_else(|| baseline_of(&policy, config.as_deref()))
+        .ok_or_else(no_baseline_named)?;
+    match named.exists() {
+        true => Ok(()),
+        false => Err(Error::Missing {
+            what: "the baseline",
+            path: named.display().to_string(),
+            help: format!(
+                "make it from accepted answers: rag-gate run, then rag-gate baseline update {} --to {} (or pass --allow-missing-baseline to apply the absolute limits alone)",
+                args.results.display(),
+                named.display()
+            ),
+        }),
     }
 }
 
@@ -78,7 +112,7 @@ fn gate_id(args: &CheckArgs) -> String {
 }
 
 /// Every file of the working tree that the command reads.
-fn inputs(args: &CheckArgs) -> Vec<PathBuf> {
+pub(crate) fn inputs(args: &CheckArgs) -> Vec<PathBuf> {
     let config = args
         .config
         .clone()

@@ -4,11 +4,19 @@ mod baseline;
 #[cfg(feature = "runner")]
 mod cache;
 mod check;
+#[cfg(feature = "runner")]
+mod ci;
+#[cfg(feature = "runner")]
+mod demo;
+#[cfg(feature = "runner")]
+mod dry_run;
 mod explain;
 #[cfg(feature = "generate")]
 mod generate;
 #[cfg(feature = "runner")]
 mod plan;
+#[cfg(feature = "runner")]
+mod run;
 #[cfg(feature = "runner")]
 mod runs;
 #[cfg(feature = "generate")]
@@ -33,6 +41,12 @@ const CONFIG: &str = "gate.toml";
 pub(crate) fn dispatch(args: Args) -> Result<ExitCode, Error> {
     match args.command {
         Command::Check(args) => check::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Run(args) => run::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Ci(args) => ci::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Demo { folder } => demo::run(&folder),
         Command::Baseline(BaselineCommand::Update(args)) => update::run(&args),
         Command::Baseline(BaselineCommand::Show { baseline, config }) => {
             baseline::show(&baseline_path(baseline.as_deref(), config.as_deref())?)
@@ -84,7 +98,7 @@ pub(crate) fn baseline_of(policy: &Policy, config: Option<&Path>) -> Option<Path
 }
 
 /// A path of gate.toml, which is relative to it.
-fn beside(config: Option<&Path>, named: &str) -> PathBuf {
+pub(crate) fn beside(config: Option<&Path>, named: &str) -> PathBuf {
     let folder = config
         .and_then(Path::parent)
         .filter(|folder| !folder.as_os_str().is_empty());

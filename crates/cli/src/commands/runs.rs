@@ -16,9 +16,6 @@ use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::{console, input};
 
-/// The record where gate.toml does not name one.
-const DEFAULT: &str = ".rag-gate/runs.jsonl";
-
 /// Columns of the means below a run.
 const WIDTH: usize = 80;
 
@@ -70,7 +67,7 @@ pub(super) fn path_of(policy: &Policy, config: Option<&Path>) -> PathBuf {
         .runs
         .as_ref()
         .and_then(|runs| runs.path.as_deref());
-    beside(config, named.unwrap_or(DEFAULT))
+    beside(config, named.unwrap_or(runner::runs::PATH))
 }
 
 fn read(path: &Path) -> Result<Runs, Error> {

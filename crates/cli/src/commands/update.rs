@@ -10,7 +10,6 @@ use gate::results::{Accepted, Keep, Results};
 use gate::verdict::{Code, Outcome, Verdict};
 use gate::{Inputs, decide};
 use reporter::{Format, Options, render};
-use sha2::{Digest, Sha256};
 
 use super::{baseline_of, check, config_path, no_baseline_named};
 use crate::args::UpdateArgs;
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<ExitCode, Error> {
         path: target.clone(),
         error,
     })?;
-    line.baseline = Some(hex(&Sha256::digest(&file)));
+    line.baseline = Some(input::sha256(&file));
     history.push(line);
     write_both(&target, &file, &history_path, &history)?;
     console::print(&done(&target, &verdict, &results, history.len()))?;
@@ -329,13 +328,4 @@ fn accepted_at(named: Option<&str>) -> Result<String, Error> {
                 ))
             }),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(64), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

@@ -9,6 +9,7 @@
 
 mod docs;
 mod drift;
+mod evaluation;
 mod runs;
 #[cfg(feature = "runner")]
 mod upkeep;

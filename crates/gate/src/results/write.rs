@@ -157,19 +157,21 @@ impl Results {
                             column,
                             scores: units.scores(column),
                         };
-                        (column.metric(), summary(&units, &scores))
+                        (column, summary(&units, &scores))
                     })
-                    .filter(|(_, summary)| {
-                        // A metric that this variant does not measure at all is none of its metrics.
-                        summary.n != Some(0) || summary.failed != Some(units.len() as u64)
+                    .filter(|(column, summary)| {
+                        // A metric that this variant does not even name is none of its metrics.
+                        summary.n != Some(0)
+                            || samples.rows_of(variant).any(|row| !column.is_absent(row))
                     })
+                    .map(|(column, summary)| (column.metric(), summary))
                     .collect()
             }
         }
     }
 
-    /// Writes the file, ending with a line feed.
-    pub fn write(&self, mut out: impl Write) -> io::Result<()> {
+    /// Everything but the samples, as a JSON object over several lines.
+    fn head(&self) -> io::Result<String> {
         let variants = self.variants();
         let named: Vec<&str> = variants.iter().copied().flatten().collect();
         let records = |variant| -> BTreeMap<&str, SummaryRecord> {
@@ -195,7 +197,22 @@ impl Results {
             usage: self.usage.as_ref(),
             samples: None,
         };
-        let head = serde_json::to_string_pretty(&head)?;
+        Ok(serde_json::to_string_pretty(&head)?)
+    }
+
+    /// Writes the file with the samples as somebody else has written them: one [`SampleRecord`] a line, each but the last
+    /// with a comma. What writes results keeps the order of its dataset that way; the summary is still that of `self`.
+    pub fn write_around(&self, mut samples: impl io::Read, mut out: impl Write) -> io::Result<()> {
+        let head = self.head()?;
+        let open = head.strip_suffix("\n}").unwrap_or(&head);
+        write!(out, "{open},\n  \"samples\": [\n")?;
+        io::copy(&mut samples, &mut out)?;
+        out.write_all(b"  ]\n}\n")
+    }
+
+    /// Writes the file, ending with a line feed.
+    pub fn write(&self, mut out: impl Write) -> io::Result<()> {
+        let head = self.head()?;
         let Some(samples) = self.samples() else {
             return writeln!(out, "{head}");
         };

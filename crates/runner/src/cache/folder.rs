@@ -11,7 +11,7 @@ const PRIVATE: &str = ".rag-gate";
 ///
 /// When that makes `.rag-gate`, it gets a `.gitignore` of its own: answers and records of runs are not for the
 /// repository. A `.rag-gate` that was there before stays as its owner wants it.
-pub(crate) fn create(folder: &Path) -> io::Result<()> {
+pub fn create(folder: &Path) -> io::Result<()> {
     let private = folder
         .ancestors()
         .find(|above| above.file_name().is_some_and(|name| name == PRIVATE));

@@ -23,11 +23,15 @@ use std::sync::{Mutex, PoisonError};
 use gate::policy::CacheMode;
 
 pub use entry::{Entry, SCHEMA};
+pub use folder::create as create_folder;
 pub use key::{Key, KeyParts, NoKey};
 pub use pack::{Packed, Unpacked};
 pub use upkeep::{ModelStats, Removed, Stats};
 
 use entry::Found;
+
+/// The folder of the cache where nobody names one, relative to gate.toml.
+pub const PATH: &str = ".rag-gate/cache";
 
 /// What a temporary file's name begins with.
 const TEMPORARY: &str = ".tmp-";

@@ -2,11 +2,11 @@
 
 use metrics::{FailureKind, Reading, Request};
 
-use super::{CallError, Completion, Scope, Usage, pending, simulated};
+use super::{CallError, Completion, Scope, Usage, simulated};
 
 /// The answer, already read.
 pub(super) fn read(request: &Request) -> Result<Reading, CallError> {
-    pending::lexical_answer(request).ok_or_else(|| {
+    metrics::lexical::answer(request).ok_or_else(|| {
         CallError::new(
             FailureKind::Refused,
             Scope::Call,

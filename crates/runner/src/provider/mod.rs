@@ -14,7 +14,6 @@ mod config;
 mod hash;
 mod lexical;
 mod openai;
-mod pending;
 mod readable;
 mod redact;
 mod simulated;

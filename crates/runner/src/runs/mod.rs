@@ -17,6 +17,9 @@ pub use record::{Difference, MetricRecord, Record, SCHEMA, VariantRecord};
 
 use crate::cache::folder;
 
+/// The record where nobody names one, relative to gate.toml.
+pub const PATH: &str = ".rag-gate/runs.jsonl";
+
 /// Why the record of runs cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunsError {

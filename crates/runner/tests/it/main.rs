@@ -1,4 +1,4 @@
-//! Tests over real connections, processes and files.
+//! The runner over real HTTP, real files and real processes.
 
 #![expect(
     clippy::unwrap_used,
@@ -7,4 +7,5 @@
     reason = "a helper that fails fails its test"
 )]
 
+mod execution;
 mod provider;

@@ -11,10 +11,10 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::super::config::Server;
-use super::super::pending::{schema, schema_name};
 use super::super::readable::readable;
 use super::super::{Completion, Embeddings, Usage};
 use super::Format;
+use metrics::{schema, schema_name};
 
 /// The body of a chat completion.
 #[derive(Debug, Serialize)]

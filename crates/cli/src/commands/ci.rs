@@ -1,0 +1,62 @@
+//! `rag-gate ci`: run, check, every output, one exit code.
+
+use super::{check, run};
+use crate::args::{CheckArgs, CiArgs};
+use crate::error::Error;
+use crate::evaluation::{self, configure, evaluate, results_path};
+use crate::exit_code::ExitCode;
+use crate::{console, output};
+
+pub(crate) fn run(args: &CiArgs) -> Result<ExitCode, Error> {
+    evaluation::init_logging(args.evaluation.log_format);
+    let judging = CheckArgs {
+        results: results_path(&args.evaluation),
+        baseline: args.baseline.clone(),
+        config: args.evaluation.config.clone(),
+        base: args.base.clone(),
+        allow_missing_baseline: args.allow_missing_baseline,
+        output: args.output.clone(),
+        hide_text: args.hide_text,
+    };
+    let mut inputs = check::inputs(&judging);
+    inputs.extend(args.evaluation.dataset.clone());
+    output::refuse_overwriting(&judging.output, &inputs)?;
+    match measure(args, &judging) {
+        Ok(ExitCode::Pass) => check::judge_file(&judging),
+        Ok(other) => Ok(other),
+        Err(error) => {
+            check::write_refusal(&judging, &error, error.exit_code());
+            Err(error)
+        }
+    }
+}
+
+/// Runs the evaluation; anything but `Pass` when there is nothing to judge.
+fn measure(args: &CiArgs, judging: &CheckArgs) -> Result<ExitCode, Error> {
+    check::find_baseline(judging)?;
+    let configured = configure(&args.evaluation)?;
+    let judge = run::judge_name(&configured);
+    run::say_notes(&args.evaluation, &configured);
+    let evaluated = evaluate(&args.evaluation, configured)?;
+    if !args.evaluation.quiet {
+        console::note(&evaluated.line(&judge));
+        console::note("");
+    }
+    if evaluated.exit_code() == ExitCode::Interrupted {
+        let error = Error::Refused {
+            message: "the run was interrupted".to_owned(),
+            help: None,
+        };
+        check::write_refusal(judging, &error, ExitCode::Interrupted);
+        return Ok(ExitCode::Interrupted);
+    }
+    match (evaluated.error(), &evaluated.results) {
+        (Some(error), None) => Err(error),
+        (Some(error), Some(_)) => {
+            // What there is is judged as incomplete: a collapse shows in half of the samples.
+            console::report(&error);
+            Ok(ExitCode::Pass)
+        }
+        (None, _) => Ok(ExitCode::Pass),
+    }
+}

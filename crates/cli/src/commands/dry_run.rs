@@ -1,0 +1,103 @@
+//! `rag-gate run --dry-run`: what a run would call, and what it would cost.
+
+use std::fmt::Write;
+
+use runner::survey::{Survey, survey};
+
+use super::run::judge_name;
+use crate::console;
+use crate::error::Error;
+use crate::evaluation::{Configured, duration};
+use crate::exit_code::ExitCode;
+
+pub(crate) fn run(configured: &Configured) -> Result<ExitCode, Error> {
+    let provider = &configured.judge.provider;
+    let survey = survey(
+        &configured.dataset,
+        &configured.metrics,
+        provider.identity(),
+        &configured.cache,
+    )
+    .map_err(|error| Error::Dataset {
+        path: configured.source.path.clone().unwrap_or_default(),
+        error,
+    })?;
+    console::print(&text(configured, &survey)).map(|()| ExitCode::Pass)
+}
+
+fn text(configured: &Configured, survey: &Survey) -> String {
+    let in_place = configured.judge.provider.in_place();
+    let mut rows: Vec<(&str, String)> = vec![
+        ("judge", judge_name(configured)),
+        (
+            "scores",
+            format!(
+                "{} ({} samples × {} metrics), {} of them not applicable",
+                survey.scores,
+                configured.dataset.len(),
+                configured.metrics.len(),
+                survey.not_applicable
+            ),
+        ),
+        (
+            "questions",
+            format!(
+                "{}: {} cached, {} equal to another, {} to ask",
+                survey.requests, survey.cached, survey.shared, survey.calls
+            ),
+        ),
+    ];
+    if in_place {
+        rows.push((
+            "cost",
+            "none: this judge answers on this machine".to_owned(),
+        ));
+    } else {
+        rows.push((
+            "tokens",
+            format!(
+                "about {} of questions, {} of answers",
+                survey.prompt_tokens, survey.completion_tokens
+            ),
+        ));
+        rows.push(("cost", cost(configured, survey)));
+        rows.push(("time", time(configured, survey)));
+    }
+    let mut text = String::new();
+    for (label, value) in rows {
+        let _ = writeln!(text, "{label:<10} {value}");
+    }
+    text
+}
+
+fn cost(configured: &Configured, survey: &Survey) -> String {
+    let price = configured.judge.settings.price.unwrap_or_default();
+    match (survey.calls, price.prompt, price.completion) {
+        (0, _, _) => "nothing".to_owned(),
+        (_, Some(prompt), Some(completion)) => {
+            let dollars =
+                survey.prompt_tokens as f64 * prompt + survey.completion_tokens as f64 * completion;
+            format!("about ${:.2}", dollars / 1e6)
+        }
+        _ => "unknown (give [judge.price] in gate.toml)".to_owned(),
+    }
+}
+
+fn time(configured: &Configured, survey: &Survey) -> String {
+    if survey.calls == 0 {
+        return "no call".to_owned();
+    }
+    let k = configured.judge.settings.concurrency;
+    if survey.cached == 0 {
+        return format!(
+            "unknown: no cached answer tells how long a call takes (rag-gate plan --latency 2s --concurrency {k})"
+        );
+    }
+    let mean = survey.cached_latency_s / survey.cached as f64;
+    let total = mean * survey.calls as f64 / k as f64;
+    format!(
+        "about {} at {k} calls at once, {} a call as in the cache",
+        duration(total.max(mean)),
+        duration(mean)
+    )
+}

@@ -1,0 +1,443 @@
+//! What gate.toml and the command line ask for, checked as far as it can be without calling anybody.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gate::policy::{CacheMode, Concurrency, JudgeSection, MetricSection, Policy, PolicyError};
+use gate::results::DatasetInfo;
+use indexmap::IndexMap;
+use metrics::{Column, Metric};
+use runner::cache::Cache;
+use runner::control::Control;
+use runner::dataset::{self, Dataset};
+use runner::judge::{Judge, Settings};
+use runner::progress::Progress;
+use runner::provider::{Config, ConfigError, Provider};
+
+use crate::args::EvaluationArgs;
+use crate::commands::{beside, config_path, policy};
+use crate::error::Error;
+use crate::input;
+
+/// The metrics of a run that nobody configured: those that the dataset has the columns for.
+const DEFAULT_METRICS: [&str; 5] = [
+    "faithfulness",
+    "answer_relevancy",
+    "context_precision",
+    "context_recall",
+    "token_f1",
+];
+
+/// Everything that a run needs, checked.
+pub(crate) struct Configured {
+    pub(crate) dataset: Dataset,
+    pub(crate) source: DatasetInfo,
+    pub(crate) metrics: Vec<Box<dyn Metric>>,
+    pub(crate) judge: JudgeSetup,
+    pub(crate) embeddings: Option<JudgeSetup>,
+    pub(crate) cache: Cache,
+    pub(crate) config_sha256: String,
+    pub(crate) runs_path: Option<PathBuf>,
+    /// What was found and decided, for people.
+    pub(crate) notes: Vec<String>,
+}
+
+/// A judge that is not started yet.
+pub(crate) struct JudgeSetup {
+    pub(crate) provider: Provider,
+    pub(crate) settings: Settings,
+}
+
+impl JudgeSetup {
+    fn of(
+        section: Option<&JudgeSection>,
+        folder: &Path,
+        args: &EvaluationArgs,
+        place: &Place<'_>,
+    ) -> Result<JudgeSetup, Error> {
+        let env = |name: &str| std::env::var(name).ok();
+        let config = Config::of(section, &env, folder).map_err(|error| place.config(error))?;
+        let concurrency = match (args.concurrency, config.concurrency()) {
+            (Some(asked), _) => asked as usize,
+            (None, Concurrency::Fixed(number)) => number as usize,
+            (None, Concurrency::Auto) => {
+                return Err(Error::Usage {
+                    message: "concurrency = \"auto\" is not there yet".to_owned(),
+                    help: Some("give a number: 8 suits most services".to_owned()),
+                });
+            }
+        };
+        let settings = Settings {
+            concurrency,
+            retries: config.retries(),
+            rpm: config.rpm(),
+            tpm: config.tpm(),
+            price: config.price(),
+            ..Settings::default()
+        };
+        let provider = Provider::new(&config).map_err(|error| place.config(error))?;
+        Ok(JudgeSetup { provider, settings })
+    }
+
+    /// Makes the judge.
+    pub(crate) fn start(
+        self,
+        cache: &Arc<Cache>,
+        progress: &Arc<Progress>,
+        control: &Control,
+    ) -> Judge {
+        Judge::new(
+            self.provider,
+            self.settings,
+            Arc::clone(cache),
+            Arc::clone(progress),
+            control.clone(),
+        )
+    }
+}
+
+/// gate.toml, for the place of an error.
+struct Place<'a> {
+    config: Option<&'a Path>,
+    text: Option<&'a str>,
+}
+
+impl Place<'_> {
+    fn error(
+        &self,
+        message: String,
+        help: Option<String>,
+        span: Option<std::ops::Range<usize>>,
+    ) -> Error {
+        match (self.config, self.text) {
+            (Some(path), Some(text)) => {
+                let mut error = PolicyError {
+                    message,
+                    span,
+                    help,
+                };
+                if error
+                    .span
+                    .as_ref()
+                    .is_some_and(|span| text.get(span.clone()).is_none())
+                {
+                    error.span = None;
+                }
+                Error::Policy {
+                    name: input::name(path),
+                    text: text.to_owned(),
+                    error,
+                }
+            }
+            _ => Error::Usage { message, help },
+        }
+    }
+
+    fn config(&self, error: ConfigError) -> Error {
+        self.error(error.message, error.help, error.span)
+    }
+}
+
+/// Reads gate.toml and the dataset, and checks that they fit each other.
+pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
+    let config = config_path(args.config.as_deref())?;
+    let (policy, text) = policy(config.as_deref())?;
+    let place = Place {
+        config: config.as_deref(),
+        text: text.as_deref(),
+    };
+    refuse_what_is_not_run(&policy, &place)?;
+    let folder = beside(config.as_deref(), "");
+    let judge = JudgeSetup::of(policy.file().judge.as_ref(), &folder, args, &place)?;
+    let embeddings = policy
+        .file()
+        .embeddings
+        .as_ref()
+        .map(|section| JudgeSetup::of(Some(section), &folder, args, &place))
+        .transpose()?;
+    let mut notes = Vec::new();
+    let path = dataset_path(args, &policy, config.as_deref())?;
+    let (dataset, source) = read_dataset(&path, &policy, &mut notes)?;
+    let metrics = metrics_of(&policy, &dataset, &judge, &place, &mut notes)?;
+    check_columns(&metrics, &dataset, &path, &mut notes)?;
+    if let Some(metric) = metrics.iter().find(|metric| metric.info().embeds)
+        && embeddings.is_none()
+    {
+        return Err(place.error(
+            format!("{} needs an embedding model", metric.info().name),
+            Some("add [embeddings] with provider, base_url and model".to_owned()),
+            None,
+        ));
+    }
+    let cache = open_cache(
+        args,
+        &policy,
+        config.as_deref(),
+        &judge,
+        embeddings.as_ref(),
+    )?;
+    let runs = policy
+        .file()
+        .runs
+        .as_ref()
+        .and_then(|runs| runs.path.as_deref());
+    Ok(Configured {
+        dataset,
+        source,
+        metrics,
+        judge,
+        embeddings,
+        cache,
+        config_sha256: input::sha256(text.as_deref().unwrap_or("").as_bytes()),
+        runs_path: Some(beside(
+            config.as_deref(),
+            runs.unwrap_or(runner::runs::PATH),
+        )),
+        notes,
+    })
+}
+
+fn refuse_what_is_not_run(policy: &Policy, place: &Place<'_>) -> Result<(), Error> {
+    let file = policy.file();
+    let target = file
+        .target
+        .as_ref()
+        .map(|target| ("[target]", target.span()));
+    let variant = file
+        .variants
+        .first()
+        .map(|variant| ("[[variants]]", variant.name.span()));
+    match target.or(variant) {
+        None => Ok(()),
+        Some((section, span)) => Err(place.error(
+            format!("this version does not run the application under test: {section} is for a later one"),
+            Some("let the application write its answers into the dataset, and a column `variant` if there are several".to_owned()),
+            Some(span),
+        )),
+    }
+}
+
+fn dataset_path(
+    args: &EvaluationArgs,
+    policy: &Policy,
+    config: Option<&Path>,
+) -> Result<PathBuf, Error> {
+    if let Some(path) = &args.dataset {
+        return Ok(path.clone());
+    }
+    let named = policy
+        .file()
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.path.as_deref());
+    match named {
+        Some(named) => Ok(beside(config, named)),
+        None => Err(Error::Usage {
+            message: "no dataset is named".to_owned(),
+            help: Some(
+                "name it with --dataset, or in gate.toml: [dataset] path = \"eval/golden.jsonl\""
+                    .to_owned(),
+            ),
+        }),
+    }
+}
+
+fn read_dataset(
+    path: &Path,
+    policy: &Policy,
+    notes: &mut Vec<String>,
+) -> Result<(Dataset, DatasetInfo), Error> {
+    if path.to_str() != Some(input::STDIN) && !path.exists() {
+        return Err(Error::Missing {
+            what: "the dataset",
+            path: path.display().to_string(),
+            help: "name an existing file with --dataset, or in gate.toml under [dataset]"
+                .to_owned(),
+        });
+    }
+    let columns = policy
+        .file()
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.columns.clone())
+        .unwrap_or_default();
+    let options = dataset::Options {
+        columns,
+        ..dataset::Options::default()
+    };
+    let (text, sha) = input::dataset(path)?;
+    let dataset = Dataset::read(text, &options).map_err(|error| Error::Dataset {
+        path: input::name(path),
+        error,
+    })?;
+    let said: Vec<String> = dataset
+        .recognised()
+        .iter()
+        .map(|column| match column.column.name() == column.from {
+            true => column.from.clone(),
+            false => format!("{} (from {})", column.column.name(), column.from),
+        })
+        .collect();
+    notes.push(format!(
+        "{} samples in {}",
+        dataset.len(),
+        input::name(path)
+    ));
+    notes.push(format!("columns: {}", said.join(", ")));
+    notes.extend(
+        dataset
+            .warnings()
+            .iter()
+            .map(|warning| format!("warning: {warning}")),
+    );
+    let source = DatasetInfo {
+        path: Some(path.display().to_string().replace('\\', "/")),
+        sha256: Some(sha.finish()),
+        samples: Some(dataset.len() as u64),
+    };
+    Ok((dataset, source))
+}
+
+fn metrics_of(
+    policy: &Policy,
+    dataset: &Dataset,
+    judge: &JudgeSetup,
+    place: &Place<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Box<dyn Metric>>, Error> {
+    let mut built: Vec<Box<dyn Metric>> = Vec::new();
+    let is_pattern = |name: &str| name.contains(['*', '?', '[']);
+    for (name, section) in policy.file().metrics.iter().flatten() {
+        if is_pattern(name.get_ref()) && section.kind.is_none() {
+            continue;
+        }
+        let metric = metrics::build(&spec(name.get_ref(), section))
+            .map_err(|error| place.error(error.to_string(), None, Some(name.span())))?;
+        built.push(metric);
+    }
+    if !built.is_empty() {
+        return Ok(built);
+    }
+    // Words tell a refusal from an answer, and no more: see the page on metrics.
+    let is_lexical = judge.provider.identity().provider == "lexical";
+    for name in DEFAULT_METRICS {
+        if is_lexical && name == "answer_relevancy" {
+            continue;
+        }
+        let metric = metrics::build(&metrics::Spec {
+            name,
+            ..metrics::Spec::default()
+        })
+        .map_err(|error| place.error(error.to_string(), None, None))?;
+        if metric
+            .info()
+            .needs
+            .iter()
+            .all(|column| dataset.has(*column) > 0)
+        {
+            built.push(metric);
+        }
+    }
+    let names: Vec<&str> = built
+        .iter()
+        .map(|metric| metric.info().name.as_str())
+        .collect();
+    if names.is_empty() {
+        return Err(place.error(
+            "no metric can be computed from the columns of the dataset".to_owned(),
+            Some("the metrics and what they need: docs/metrics.md".to_owned()),
+            None,
+        ));
+    }
+    notes.push(format!(
+        "metrics: {} (those that the dataset has the columns for; name yours in [metrics])",
+        names.join(", ")
+    ));
+    Ok(built)
+}
+
+fn spec<'a>(name: &'a str, section: &'a MetricSection) -> metrics::Spec<'a> {
+    metrics::Spec {
+        name,
+        kind: section.kind.as_deref(),
+        criteria: section.criteria.as_deref(),
+        scale: section.scale.as_ref().map(|scale| *scale.get_ref()),
+    }
+}
+
+/// A column that no sample has makes a metric that measures nothing: better said before the run than after it.
+fn check_columns(
+    metrics: &[Box<dyn Metric>],
+    dataset: &Dataset,
+    path: &Path,
+    notes: &mut Vec<String>,
+) -> Result<(), Error> {
+    let mut partly: IndexMap<Column, Vec<&str>> = IndexMap::new();
+    for metric in metrics {
+        for column in &metric.info().needs {
+            match dataset.has(*column) {
+                0 => {
+                    let ignored = dataset.ignored();
+                    let others = match ignored {
+                        [] => String::new(),
+                        names => format!(
+                            "; columns that mean nothing to rag-gate: {}",
+                            names.join(", ")
+                        ),
+                    };
+                    return Err(Error::Usage {
+                        message: format!(
+                            "{} needs `{}`, which no sample of {} has",
+                            metric.info().name,
+                            column.name(),
+                            input::name(path)
+                        ),
+                        help: Some(format!(
+                            "name the column: [dataset.columns] {} = \"…\", or take the metric out of gate.toml{others}",
+                            column.name()
+                        )),
+                    });
+                }
+                found if found < dataset.len() => {
+                    partly.entry(*column).or_default().push(&metric.info().name);
+                }
+                _ => {}
+            }
+        }
+    }
+    for (column, metrics) in partly {
+        notes.push(format!(
+            "{} of {} samples have `{}`; without it not applicable: {}",
+            dataset.has(column),
+            dataset.len(),
+            column.name(),
+            metrics.join(", ")
+        ));
+    }
+    Ok(())
+}
+
+fn open_cache(
+    args: &EvaluationArgs,
+    policy: &Policy,
+    config: Option<&Path>,
+    judge: &JudgeSetup,
+    embeddings: Option<&JudgeSetup>,
+) -> Result<Cache, Error> {
+    let section = policy.file().cache.as_ref();
+    let path = section.and_then(|cache| cache.path.as_deref());
+    let asked = args
+        .cache
+        .or_else(|| section.and_then(|cache| cache.mode))
+        .unwrap_or_default();
+    // What is computed in place is not worth a file.
+    let mode = match judge.provider.in_place() && embeddings.is_none() {
+        true => CacheMode::Off,
+        false => asked,
+    };
+    let path = beside(config, path.unwrap_or(runner::cache::PATH));
+    Cache::open(&path, mode).map_err(|error| Error::Refused {
+        message: error.to_string(),
+        help: Some("name another folder: [cache] path, or run with --cache off".to_owned()),
+    })
+}

@@ -1,0 +1,336 @@
+//! An evaluation: from gate.toml and a dataset to results.json, with everything that the terminal has to do with it.
+
+mod configure;
+mod logging;
+mod meter;
+mod signals;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use gate::results::{JudgeInfo, Results, RunInfo};
+use runner::control::{Control, Ended};
+use runner::execute::{Job, Outcomes, execute};
+use runner::progress::{Progress, Snapshot};
+use runner::{record, runs};
+use serde_json::{Value, json};
+
+pub(crate) use configure::{Configured, configure};
+pub(crate) use logging::{LogFormat, init as init_logging};
+pub(crate) use meter::duration;
+
+use crate::args::EvaluationArgs;
+use crate::commands::beside;
+use crate::error::Error;
+use crate::exit_code::ExitCode;
+use crate::{console, output, provenance};
+
+/// Where results are written when nobody says it: beside the cache, in a folder that git passes over.
+pub(crate) const RESULTS: &str = ".rag-gate/results.json";
+
+/// What came of an evaluation.
+pub(crate) struct Evaluated {
+    /// What was written; `None` when there was nothing to write.
+    pub(crate) results: Option<Results>,
+    /// Where.
+    pub(crate) path: PathBuf,
+    /// Why it ended early.
+    pub(crate) ended: Option<Ended>,
+    /// The counts.
+    pub(crate) counts: Snapshot,
+    /// The memorable name, when the run was recorded.
+    pub(crate) name: Option<String>,
+    /// US dollars, when the price is known.
+    pub(crate) cost_usd: Option<f64>,
+    /// Seconds.
+    pub(crate) duration_s: f64,
+    /// Whether the judge computed its answers here, and nobody was called.
+    in_place: bool,
+}
+
+/// Runs what was configured and writes results.json, whole or not at all.
+pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<Evaluated, Error> {
+    let path = results_path(args);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Error::Refused {
+            message: format!("the machine gives no threads to run on: {error}"),
+            help: None,
+        })?;
+    let started_at = jiff::Timestamp::now();
+    let started = Instant::now();
+    let progress = Arc::new(Progress::default());
+    let control = Control::default();
+    let Configured {
+        dataset,
+        source,
+        metrics,
+        judge,
+        embeddings,
+        cache,
+        config_sha256,
+        runs_path,
+        ..
+    } = configured;
+    let cache = Arc::new(cache);
+    let judge = judge.start(&cache, &progress, &control);
+    let embeddings = embeddings.map(|embeddings| embeddings.start(&cache, &progress, &control));
+    let job = Arc::new(Job {
+        dataset,
+        metrics,
+        judge,
+        embeddings,
+        fail_fast: args.fail_fast,
+        progress: Arc::clone(&progress),
+        control: control.clone(),
+    });
+    let meter = meter::start(&progress, args.quiet, args.log_format);
+    let outcomes = runtime.block_on(async {
+        signals::watch(&control);
+        if let Some(deadline) = args.deadline {
+            signals::deadline(&control, deadline.0);
+        }
+        let outcomes = execute(Arc::clone(&job)).await;
+        job.judge.provider().shut_down().await;
+        outcomes
+    });
+    meter.stop();
+    // Calls that were given up may still hold a socket; nobody waits for them.
+    runtime.shutdown_background();
+
+    let counts = progress.snapshot();
+    let complete = outcomes.are_complete();
+    let duration_s = rounded(started.elapsed().as_secs_f64());
+    let run = RunInfo {
+        id: Some(runs::new_id()),
+        started_at: Some(started_at.to_string()),
+        duration_s: Some(duration_s),
+        complete: Some(complete),
+        dataset: Some(source),
+        config_sha256: Some(config_sha256),
+        ..run_info(&job)
+    };
+    let usage = usage(&counts);
+    let results = match complete || outcomes.scores() > 0 {
+        true => Some(write(&path, &job, &outcomes, &run, &usage)?),
+        // Nothing was measured: what an earlier run wrote is worth more.
+        false => None,
+    };
+    let measured = results.as_ref().map_or_else(
+        || {
+            let nothing = Results {
+                run,
+                usage: Some(usage),
+                ..Results::default()
+            };
+            runs::Record::of(&nothing, None)
+        },
+        |results| runs::Record::of(results, Some(&path.display().to_string())),
+    );
+    Ok(Evaluated {
+        results,
+        path,
+        ended: control.ended().filter(|_| !complete).cloned(),
+        cost_usd: counts.cost_usd(),
+        counts,
+        name: runs_path.and_then(|runs_path| put_on_record(&runs_path, measured)),
+        duration_s,
+        in_place: job.judge.provider().in_place(),
+    })
+}
+
+/// Where the code and the judge of a run come from.
+fn run_info(job: &Job) -> RunInfo {
+    let metrics = job.metrics.iter().map(|metric| {
+        let info = metric.info();
+        (info.name.clone(), record::metric_info(info))
+    });
+    RunInfo {
+        judge: judge_info(job),
+        metrics: Some(metrics.collect()),
+        ..provenance::of(Path::new("."), &|name: &str| std::env::var(name).ok())
+    }
+}
+
+/// The name under which the run is on record; a run that cannot be recorded is still a run.
+fn put_on_record(path: &Path, record: runs::Record) -> Option<String> {
+    match runs::append(path, &record) {
+        Ok(()) => Some(record.name),
+        Err(error) => {
+            console::note(&format!("warning: the run is not on record: {error}"));
+            None
+        }
+    }
+}
+
+/// Where results go.
+pub(crate) fn results_path(args: &EvaluationArgs) -> PathBuf {
+    args.results
+        .clone()
+        .unwrap_or_else(|| beside(args.config.as_deref(), RESULTS))
+}
+
+fn write(
+    path: &Path,
+    job: &Job,
+    outcomes: &Outcomes,
+    run: &RunInfo,
+    usage: &Value,
+) -> Result<Results, Error> {
+    if let Some(folder) = path.parent() {
+        runner::cache::create_folder(folder).map_err(|error| Error::Output {
+            path: path.to_owned(),
+            error,
+        })?;
+    }
+    let mut read = Err(None);
+    let written = output::replace_with(path, |file| {
+        match record::write(job, outcomes, run.clone(), usage.clone(), file) {
+            Ok(results) => {
+                read = Ok(results);
+                Ok(())
+            }
+            Err(record::RecordError::Io(error)) => Err(error),
+            Err(error) => {
+                let said = std::io::Error::other(error.to_string());
+                read = Err(Some(error));
+                Err(said)
+            }
+        }
+    });
+    match (written, read) {
+        (Ok(()), Ok(results)) => Ok(results),
+        (_, Err(Some(record::RecordError::Results(error)))) => Err(Error::Input {
+            path: "the scores of this run".to_owned(),
+            error,
+        }),
+        (Err(error), _) => Err(error),
+        (Ok(()), Err(_)) => Err(Error::Refused {
+            message: format!("{} was not written", path.display()),
+            help: None,
+        }),
+    }
+}
+
+fn judge_info(job: &Job) -> Option<JudgeInfo> {
+    if !job.metrics.iter().any(|metric| metric.info().judged) {
+        return None;
+    }
+    let identity = job.judge.identity();
+    Some(JudgeInfo {
+        provider: Some(identity.provider.clone()),
+        model: identity.model.clone(),
+        reported_model: job.judge.reported_model(),
+        params: Some(identity.params.clone())
+            .filter(|params| params.as_object().is_some_and(|params| !params.is_empty())),
+    })
+}
+
+fn usage(counts: &Snapshot) -> Value {
+    let known = |tokens: u64| (counts.unknown_usage == 0).then_some(tokens);
+    json!({
+        "requests": counts.requests,
+        "judge_calls": counts.calls,
+        "cache_hits": counts.cache_hits,
+        "shared": counts.shared,
+        "retries": counts.retries,
+        "prompt_tokens": known(counts.prompt_tokens),
+        "completion_tokens": known(counts.completion_tokens),
+        "cost_usd": counts.cost_usd(),
+    })
+}
+
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}
+
+impl Evaluated {
+    /// One line on what was done, for standard error.
+    pub(crate) fn line(&self, judge: &str) -> String {
+        let counts = &self.counts;
+        let mut parts = vec![format!(
+            "{} of {} scores",
+            counts.done - counts.failed,
+            counts.total
+        )];
+        if counts.failed > 0 {
+            parts.push(format!("{} failed", counts.failed));
+        }
+        parts.push(format!("judge {judge}"));
+        if counts.requests > 0 && !self.in_place {
+            parts.push(format!("{} calls", counts.calls));
+        }
+        if counts.cache_hits > 0 {
+            parts.push(format!("{} from the cache", counts.cache_hits));
+        }
+        if counts.shared > 0 {
+            parts.push(format!("{} shared", counts.shared));
+        }
+        if counts.retries > 0 {
+            parts.push(format!("{} retries", counts.retries));
+        }
+        // A run of no time at all says none, so that it prints the same every time.
+        if self.duration_s >= 1.0 {
+            parts.push(meter::duration(self.duration_s));
+        }
+        parts.join(", ")
+    }
+
+    /// The error of a run that ended early; `None` when it was done, or only cut short.
+    pub(crate) fn error(&self) -> Option<Error> {
+        let (message, help) = match self.ended.as_ref()? {
+            Ended::Interrupted => return None,
+            Ended::Deadline => (
+                format!(
+                    "the time for the run was up after {} of {} scores",
+                    self.counts.done, self.counts.total
+                ),
+                "run it again: it pays only for what is missing".to_owned(),
+            ),
+            Ended::FailFast {
+                sample,
+                metric,
+                failure,
+            } => (
+                format!("{metric} of sample `{sample}` failed ({}): {failure}", failure.kind),
+                "--fail-fast ends at the first failed score".to_owned(),
+            ),
+            Ended::Fatal { failure, .. } => (
+                failure.message.clone(),
+                format!(
+                    "the run stopped at the first such answer, after {} of {} scores; nothing that was paid for is lost",
+                    self.counts.done, self.counts.total
+                ),
+            ),
+            Ended::Down {
+                address,
+                attempts,
+                failure,
+            } => (
+                format!(
+                    "the judge at {address} is down: {attempts} attempts in a row failed, after {} of {} scores; the last one: {failure}",
+                    self.counts.done, self.counts.total
+                ),
+                "start it, or mend [judge] in gate.toml, and run again: it pays only for what is missing".to_owned(),
+            ),
+        };
+        Some(Error::Refused {
+            message,
+            help: Some(help),
+        })
+    }
+
+    /// How the command ends when nothing else decides it.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match (&self.ended, &self.results) {
+            (Some(Ended::Interrupted), _) => ExitCode::Interrupted,
+            (Some(_), _) | (None, None) => ExitCode::CannotJudge,
+            (None, Some(_)) if self.counts.total > 0 && self.counts.failed == self.counts.total => {
+                ExitCode::CannotJudge
+            }
+            (None, Some(_)) => ExitCode::Pass,
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The schedule: every metric on every sample, as fast as the judge allows.
+//!
+//! What needs no waiting (formulas, judges in place, cached answers) is computed on a few threads of its own. What needs a
+//! call becomes a task, and only so many tasks exist at a time: memory does not grow with samples × metrics. The longest
+//! expected call goes first, since the tail of a schedule is the long call that started last.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use metrics::{Answer, FailureKind, Metric, Outcome, Sample, Step};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+
+use crate::control::{Control, Ended};
+use crate::dataset::Dataset;
+use crate::judge::{Failure, Judge};
+use crate::progress::Progress;
+
+/// Tasks beyond the calls under way, so that the next call is ready when one ends.
+const READY: usize = 64;
+/// Tasks that only wait for the call of an equal question.
+const WAITERS: usize = 4096;
+/// A metric that asks more often than this goes round in circles.
+const MOST_STEPS: usize = 64;
+
+/// What a run computes.
+#[derive(Debug)]
+pub struct Job {
+    /// The samples.
+    pub dataset: Dataset,
+    /// The metrics, in the order of the policy.
+    pub metrics: Vec<Box<dyn Metric>>,
+    /// Who judges.
+    pub judge: Judge,
+    /// Who embeds.
+    pub embeddings: Option<Judge>,
+    /// Whether the first failed score ends the run.
+    pub fail_fast: bool,
+    /// Counts what happens.
+    pub progress: Arc<Progress>,
+    /// Ends the run early.
+    pub control: Control,
+}
+
+/// What became of every metric on every sample.
+#[derive(Debug)]
+pub struct Outcomes {
+    slots: Vec<OnceLock<Outcome>>,
+    metrics: usize,
+}
+
+impl Outcomes {
+    fn new(samples: usize, metrics: usize) -> Self {
+        Outcomes {
+            slots: std::iter::repeat_with(OnceLock::new)
+                .take(samples * metrics)
+                .collect(),
+            metrics,
+        }
+    }
+
+    /// The outcomes of one sample, in the order of the metrics; `None` where the run ended first.
+    pub fn of(&self, sample: usize) -> impl Iterator<Item = Option<&Outcome>> {
+        let start = sample * self.metrics;
+        self.slots
+            .iter()
+            .skip(start)
+            .take(self.metrics)
+            .map(OnceLock::get)
+    }
+
+    /// True when nothing is missing.
+    pub fn are_complete(&self) -> bool {
+        self.slots.iter().all(|slot| slot.get().is_some())
+    }
+
+    /// How many scores there are.
+    pub fn scores(&self) -> usize {
+        self.slots
+            .iter()
+            .filter(|slot| matches!(slot.get(), Some(Outcome::Score { .. })))
+            .count()
+    }
+
+    fn settle(&self, unit: Unit, outcome: Outcome) {
+        if let Some(slot) = self.slots.get(unit.sample * self.metrics + unit.metric) {
+            // Each unit is settled once.
+            let _ = slot.set(outcome);
+        }
+    }
+}
+
+/// One metric on one sample.
+#[derive(Debug, Clone, Copy)]
+struct Unit {
+    sample: usize,
+    metric: usize,
+}
+
+/// Runs the job to its end, or to the end that its control sets.
+///
+/// Every unit has an outcome afterwards, unless the run ended early.
+pub async fn execute(job: Arc<Job>) -> Outcomes {
+    let samples = job.dataset.len();
+    let metrics = job.metrics.len();
+    job.progress.expect((samples * metrics) as u64);
+    let outcomes = Arc::new(Outcomes::new(samples, metrics));
+    let order = Arc::new(order(&job));
+    let next = Arc::new(AtomicUsize::new(0));
+    let window = Arc::new(Semaphore::new(job.judge.concurrency() + READY));
+    let waiters = Arc::new(Semaphore::new(WAITERS));
+    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let pullers: Vec<_> = (0..threads.min(8))
+        .map(|_| {
+            let puller = Puller {
+                job: Arc::clone(&job),
+                outcomes: Arc::clone(&outcomes),
+                order: Arc::clone(&order),
+                next: Arc::clone(&next),
+                window: Arc::clone(&window),
+                waiters: Arc::clone(&waiters),
+            };
+            let runtime = tokio::runtime::Handle::current();
+            tokio::task::spawn_blocking(move || puller.pull(&runtime))
+        })
+        .collect();
+    for puller in pullers {
+        match puller.await {
+            Ok(mut tasks) => {
+                while let Some(ended) = tasks.join_next().await {
+                    propagate(ended.map(drop));
+                }
+            }
+            Err(error) => propagate(Err(error)),
+        }
+    }
+    Arc::try_unwrap(outcomes).unwrap_or_else(|shared| Outcomes {
+        slots: shared.slots.clone(),
+        metrics: shared.metrics,
+    })
+}
+
+/// A panic in a task is a bug, and must not become a missing score.
+fn propagate(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended
+        && let Ok(panic) = error.try_into_panic()
+    {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Samples in the order in which they are taken up.
+fn order(job: &Job) -> Vec<u32> {
+    let samples = u32::try_from(job.dataset.len()).unwrap_or(u32::MAX);
+    let mut order: Vec<u32> = (0..samples).collect();
+    if !job.judge.provider().in_place() {
+        order.sort_by_key(|sample| std::cmp::Reverse(job.dataset.size(*sample as usize)));
+    }
+    order
+}
+
+/// Takes up one sample after the other, on a thread that may block.
+struct Puller {
+    job: Arc<Job>,
+    outcomes: Arc<Outcomes>,
+    order: Arc<Vec<u32>>,
+    next: Arc<AtomicUsize>,
+    window: Arc<Semaphore>,
+    waiters: Arc<Semaphore>,
+}
+
+impl Puller {
+    fn pull(&self, runtime: &tokio::runtime::Handle) -> JoinSet<()> {
+        let mut tasks = JoinSet::new();
+        while !self.job.control.is_stopping() {
+            let at = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(&sample) = self.order.get(at) else {
+                break;
+            };
+            self.take_up(sample as usize, &mut tasks, runtime);
+            while let Some(ended) = tasks.try_join_next() {
+                propagate(ended);
+            }
+        }
+        tasks
+    }
+
+    fn take_up(&self, index: usize, tasks: &mut JoinSet<()>, runtime: &tokio::runtime::Handle) {
+        let sample = match self.job.dataset.sample(index) {
+            Ok(sample) => Arc::new(sample),
+            Err(error) => {
+                let outcome = Outcome::Failed {
+                    kind: FailureKind::Cancelled,
+                    message: format!("the sample could not be read again: {error}"),
+                };
+                for metric in 0..self.job.metrics.len() {
+                    let unit = Unit {
+                        sample: index,
+                        metric,
+                    };
+                    settle(&self.job, &self.outcomes, unit, "", outcome.clone());
+                }
+                return;
+            }
+        };
+        for metric in 0..self.job.metrics.len() {
+            let unit = Unit {
+                sample: index,
+                metric,
+            };
+            let work = Work {
+                job: Arc::clone(&self.job),
+                outcomes: Arc::clone(&self.outcomes),
+                sample: Arc::clone(&sample),
+                unit,
+                answers: Vec::new(),
+            };
+            let Some((work, step)) = work.at_once() else {
+                continue;
+            };
+            let slots = runtime.block_on(async {
+                let waiter = Arc::clone(&self.waiters).acquire_owned().await;
+                (waiter, Arc::clone(&self.window).acquire_owned().await)
+            });
+            let (Ok(waiter), Ok(slot)) = slots else {
+                return;
+            };
+            if self.job.control.is_stopping() {
+                return;
+            }
+            tasks.spawn_on(work.with_calls(step, slot, waiter), runtime);
+        }
+    }
+}
+
+/// One unit on its way to an outcome.
+struct Work {
+    job: Arc<Job>,
+    outcomes: Arc<Outcomes>,
+    sample: Arc<Sample>,
+    unit: Unit,
+    answers: Vec<Answer>,
+}
+
+impl Work {
+    /// Goes as far as it can without waiting; the step that needs a call, where there is one.
+    fn at_once(mut self) -> Option<(Work, Step)> {
+        let job = Arc::clone(&self.job);
+        let metric = job.metrics.get(self.unit.metric)?;
+        while self.answers.len() < MOST_STEPS {
+            let step = metric.step(&self.sample, &self.answers);
+            match step {
+                Step::Done(outcome) => {
+                    self.settle(outcome);
+                    return None;
+                }
+                Step::Ask(request) => match job.judge.answer_at_once(&request, 0) {
+                    Some(Ok(answer)) => self.answers.push(answer),
+                    Some(Err(failure)) => {
+                        self.settle(failed(failure));
+                        return None;
+                    }
+                    None => return Some((self, Step::Ask(request))),
+                },
+                Step::Embed(texts) => return Some((self, Step::Embed(texts))),
+            }
+        }
+        self.settle(endless(metric.as_ref()));
+        None
+    }
+
+    /// Goes to its end, with calls.
+    async fn with_calls(
+        mut self,
+        step: Step,
+        slot: OwnedSemaphorePermit,
+        waiter: OwnedSemaphorePermit,
+    ) {
+        let job = Arc::clone(&self.job);
+        let mut slot = Some(slot);
+        let mut step = step;
+        let outcome = loop {
+            // Whoever waits for an equal question leaves his place to a call.
+            let becomes_waiter = || drop(slot.take());
+            let answer = match step {
+                Step::Done(outcome) => break outcome,
+                Step::Ask(request) => Box::pin(job.judge.ask(&request, 0, becomes_waiter)).await,
+                Step::Embed(texts) => match &job.embeddings {
+                    Some(embeddings) => Box::pin(embeddings.embed(&texts, becomes_waiter)).await,
+                    None => Err(Failure {
+                        kind: FailureKind::Refused,
+                        message: "the metric needs [embeddings] in gate.toml".to_owned(),
+                    }),
+                },
+            };
+            match answer {
+                Ok(answer) => self.answers.push(answer),
+                Err(failure) => break failed(failure),
+            }
+            let Some(metric) = job.metrics.get(self.unit.metric) else {
+                return;
+            };
+            if self.answers.len() >= MOST_STEPS {
+                break endless(metric.as_ref());
+            }
+            step = metric.step(&self.sample, &self.answers);
+        };
+        drop(waiter);
+        self.settle(outcome);
+    }
+
+    fn settle(&self, outcome: Outcome) {
+        settle(
+            &self.job,
+            &self.outcomes,
+            self.unit,
+            &self.sample.id,
+            outcome,
+        );
+    }
+}
+
+fn settle(job: &Job, outcomes: &Outcomes, unit: Unit, sample: &str, outcome: Outcome) {
+    let outcome = match outcome {
+        Outcome::Score { score, .. } if !score.is_finite() => Outcome::Failed {
+            kind: FailureKind::NotANumber,
+            message: format!("the score is {score}"),
+        },
+        other => other,
+    };
+    // What the end of the run took away is missing, not failed: the next run asks for it.
+    if let Outcome::Failed {
+        kind: FailureKind::Cancelled,
+        ..
+    } = outcome
+        && job.control.is_stopping()
+    {
+        return;
+    }
+    let is_failed = matches!(outcome, Outcome::Failed { .. });
+    if let (true, Outcome::Failed { kind, message }) = (job.fail_fast, &outcome) {
+        let metric = job.metrics.get(unit.metric);
+        job.control.end(Ended::FailFast {
+            sample: sample.to_owned(),
+            metric: metric.map_or_else(String::new, |metric| metric.info().name.clone()),
+            failure: Failure {
+                kind: *kind,
+                message: message.clone(),
+            },
+        });
+    }
+    outcomes.settle(unit, outcome);
+    job.progress.settled(is_failed);
+}
+
+fn failed(failure: Failure) -> Outcome {
+    Outcome::Failed {
+        kind: failure.kind,
+        message: failure.message,
+    }
+}
+
+fn endless(metric: &dyn Metric) -> Outcome {
+    Outcome::Failed {
+        kind: FailureKind::Inconsistent,
+        message: format!(
+            "{} asked {MOST_STEPS} times without an end",
+            metric.info().name
+        ),
+    }
+}

@@ -1,0 +1,119 @@
+//! Second runs: what is in the cache is not paid again, and gives the same bytes.
+
+use std::time::Duration;
+
+use gate::policy::CacheMode;
+use judge_server::{Latency, Server, Settings as ServerSettings};
+use metrics::FailureKind;
+
+use super::{Plan, rows};
+
+async fn server() -> Server {
+    Server::start(ServerSettings {
+        latency: Latency::Lognormal {
+            median: Duration::from_millis(8),
+            sigma: 1.0,
+            seed: 1,
+        },
+        ..ServerSettings::default()
+    })
+    .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_in_the_order_of_the_dataset_and_warm_runs_agree_byte_for_byte() {
+    let server = server().await;
+    let folder = tempfile::tempdir().unwrap();
+    let plan = || Plan {
+        cache: Some(folder.path()),
+        mode: CacheMode::ReadWrite,
+        ..Plan::new(rows(60, 50), &server.url())
+    };
+    let cold = plan().run().await;
+    assert_eq!(cold.kinds(), [("score", 120)].into());
+    let ids: Vec<String> = (0..60).map(|row| format!("q-{row:05}")).collect();
+    assert_eq!(cold.ids(), ids);
+    assert_eq!(cold.counts.calls, 100);
+
+    let warm = plan().run().await;
+    assert_eq!((warm.counts.calls, warm.counts.cache_hits), (0, 120));
+    assert_eq!(warm.results(), cold.results());
+    let replay = Plan {
+        mode: CacheMode::Replay,
+        ..plan()
+    };
+    assert_eq!(replay.run().await.results(), cold.results());
+    assert_eq!(server.stats().calls, 100);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_is_not_recorded_fails_in_replay_and_calls_nobody() {
+    let server = server().await;
+    let folder = tempfile::tempdir().unwrap();
+    let plan = |count, mode| Plan {
+        cache: Some(folder.path()),
+        mode,
+        ..Plan::new(rows(count, count), &server.url())
+    };
+    plan(10, CacheMode::ReadWrite).run().await;
+    let replay = plan(12, CacheMode::Replay).run().await;
+    assert_eq!(
+        replay.kinds(),
+        [("score", 20), (FailureKind::NotRecorded.name(), 4)].into()
+    );
+    assert_eq!((replay.counts.calls, server.stats().calls), (0, 20));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refresh_asks_again_and_read_only_keeps_nothing() {
+    let server = server().await;
+    let folder = tempfile::tempdir().unwrap();
+    let calls = async |mode| {
+        let done = Plan {
+            cache: Some(folder.path()),
+            mode,
+            ..Plan::new(rows(5, 5), &server.url())
+        };
+        done.run().await.counts.calls
+    };
+    assert_eq!(calls(CacheMode::ReadOnly).await, 10);
+    assert_eq!(calls(CacheMode::ReadWrite).await, 10);
+    assert_eq!(calls(CacheMode::ReadOnly).await, 0);
+    assert_eq!(calls(CacheMode::Refresh).await, 10);
+    assert_eq!(calls(CacheMode::Off).await, 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_torn_answer_is_asked_for_again() {
+    let server = server().await;
+    let folder = tempfile::tempdir().unwrap();
+    let plan = || Plan {
+        cache: Some(folder.path()),
+        mode: CacheMode::ReadWrite,
+        ..Plan::new(rows(10, 10), &server.url())
+    };
+    let cold = plan().run().await;
+    let file = answers(folder.path()).pop().unwrap();
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, &text[..text.len() / 2]).unwrap();
+    let warm = plan().run().await;
+    assert_eq!((warm.counts.calls, warm.counts.cache_hits), (1, 19));
+    assert_eq!(warm.results(), cold.results());
+    // With another time and latency, but the same answer.
+    let mended: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let before: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(mended["answer"], before["answer"]);
+}
+
+fn answers(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => files.extend(answers(&path)),
+            false => files.push(path),
+        }
+    }
+    files
+}
