@@ -183,16 +183,16 @@ pub(crate) struct EvaluationArgs {
     /// The configuration [default: gate.toml, if there is one]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The dataset, also .gz or .zst [default: `path` of [dataset] in gate.toml]
+    /// The dataset, also .gz or .zst [default: `dataset.path` of gate.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) dataset: Option<PathBuf>,
     /// Where results are written [default: .rag-gate/results.json]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
-    /// What the cache is used for [default: `mode` of [cache] in gate.toml, or read-write]
+    /// What the cache is used for [default: `cache.mode` of gate.toml, or read-write]
     #[arg(long, value_name = "MODE", value_parser = cache_mode())]
     pub(crate) cache: Option<CacheMode>,
-    /// Most calls at once [default: `concurrency` of [judge] in gate.toml]
+    /// Most calls at once [default: `judge.concurrency` of gate.toml]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) concurrency: Option<u32>,
     /// End the run after so long, such as 30m; what is missing then is incomplete

@@ -72,6 +72,7 @@ pub(crate) fn write_refusal(args: &CheckArgs, error: &Error, exit_code: ExitCode
 }
 
 /// Looks for the baseline before anything is paid for.
+#[cfg(feature = "runner")]
 pub(crate) fn find_baseline(args: &CheckArgs) -> Result<(), Error> {
     if args.allow_missing_baseline {
         return Ok(());

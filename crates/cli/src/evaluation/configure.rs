@@ -284,6 +284,9 @@ fn read_dataset(
         input::name(path)
     ));
     notes.push(format!("columns: {}", said.join(", ")));
+    if !dataset.ignored().is_empty() {
+        notes.push(format!("not used: {}", dataset.ignored().join(", ")));
+    }
     notes.extend(
         dataset
             .warnings()
