@@ -1,6 +1,9 @@
 //! The terminal: the report on standard output, everything else on standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde_json::json;
 
 use crate::diagnostic;
 use crate::error::Error;
@@ -23,7 +26,22 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
 
 /// Says something that is no part of the report.
 pub(crate) fn note(text: &str) {
+    if JSON_LINES.load(Ordering::Relaxed) {
+        if !text.is_empty() {
+            say(&format!("{}\n", json!({"level": "INFO", "message": text})));
+        }
+        return;
+    }
     say(&format!("{text}\n"));
+}
+
+/// Whether every line on standard error is a JSON object.
+static JSON_LINES: AtomicBool = AtomicBool::new(false);
+
+/// Makes every line on standard error a JSON object, for programs that read the log.
+#[cfg(feature = "runner")]
+pub(crate) fn write_json_lines() {
+    JSON_LINES.store(true, Ordering::Relaxed);
 }
 
 /// Writes lines of the log, which end in line feeds.
@@ -45,6 +63,10 @@ pub(crate) fn show_bar(bar: Option<indicatif::ProgressBar>) {
 
 /// Prints an error and what to do about it.
 pub(crate) fn report(error: &Error) {
+    if JSON_LINES.load(Ordering::Relaxed) {
+        let line = json!({"level": "ERROR", "message": error.to_string(), "help": error.help()});
+        return say(&format!("{line}\n"));
+    }
     say(&diagnostic::render(error, colour(&io::stderr())));
 }
 

@@ -150,14 +150,59 @@ fn propagate(ended: Result<(), tokio::task::JoinError>) {
     }
 }
 
-/// Samples in the order in which they are taken up.
+/// Samples in the order in which they are taken up: the longest expected call first.
+///
+/// What a call took earlier says more than the length of its sample; where only some are known, they say what a byte takes.
 fn order(job: &Job) -> Vec<u32> {
     let samples = u32::try_from(job.dataset.len()).unwrap_or(u32::MAX);
     let mut order: Vec<u32> = (0..samples).collect();
-    if !job.judge.provider().in_place() {
-        order.sort_by_key(|sample| std::cmp::Reverse(job.dataset.size(*sample as usize)));
+    if job.judge.provider().in_place() {
+        return order;
     }
+    let size = |sample: u32| f64::from(job.dataset.size(sample as usize));
+    let earlier: Vec<Option<f64>> = match job.judge.has_earlier_latencies() {
+        true => order
+            .iter()
+            .map(|sample| earlier_latency(job, *sample))
+            .collect(),
+        false => Vec::new(),
+    };
+    let known = || {
+        order
+            .iter()
+            .zip(&earlier)
+            .filter_map(|(sample, latency)| Some((*sample, (*latency)?)))
+    };
+    let seconds: f64 = known().map(|(_, latency)| latency).sum();
+    let bytes: f64 = known().map(|(sample, _)| size(sample)).sum();
+    let a_byte = if seconds > 0.0 && bytes > 0.0 {
+        seconds / bytes
+    } else {
+        1.0
+    };
+    let expected: Vec<f64> = order
+        .iter()
+        .map(|sample| {
+            let latency = earlier.get(*sample as usize).copied().flatten();
+            latency.unwrap_or_else(|| size(*sample) * a_byte)
+        })
+        .collect();
+    let of = |sample: u32| expected.get(sample as usize).copied().unwrap_or(0.0);
+    order.sort_by(|one, other| of(*other).total_cmp(&of(*one)));
     order
+}
+
+/// The longest that any first question about a sample took earlier.
+fn earlier_latency(job: &Job, sample: u32) -> Option<f64> {
+    let sample = job.dataset.sample(sample as usize).ok()?;
+    let latencies = job
+        .metrics
+        .iter()
+        .filter_map(|metric| match metric.step(&sample, &[]) {
+            Step::Ask(request) => job.judge.earlier_latency(&request, 0),
+            Step::Done(_) | Step::Embed(_) => None,
+        });
+    latencies.max_by(f64::total_cmp)
 }
 
 /// Takes up one sample after the other, on a thread that may block.

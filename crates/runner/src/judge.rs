@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use backon::{BackoffBuilder, ExponentialBuilder, Retryable};
 use futures::future::BoxFuture;
+use gate::policy::CacheMode;
 use metrics::{Answer, FailureKind, Message, Request};
 use tokio::sync::Semaphore;
 
@@ -205,6 +206,19 @@ impl Judge {
         self.cache.get(&key).is_none().then_some(key)
     }
 
+    /// How long an equal question took earlier, in seconds, when it is to be asked again all the same.
+    pub(crate) fn earlier_latency(&self, request: &Request, repeat: u32) -> Option<f64> {
+        match self.cache.mode() {
+            CacheMode::Refresh => self.cache.earlier_latency(&self.key(request, repeat)),
+            _ => None,
+        }
+    }
+
+    /// Whether earlier latencies may be known.
+    pub(crate) fn has_earlier_latencies(&self) -> bool {
+        self.cache.mode() == CacheMode::Refresh && !self.provider.in_place()
+    }
+
     /// Joins the flight of an equal question, or makes one.
     async fn fly(
         &self,
@@ -270,14 +284,14 @@ impl Judge {
 
     /// Calls the judge and reads its answer; one that cannot be read gets one chance to be repaired.
     async fn judged(&self, key: &Key, request: &Request) -> Result<Answer, Failure> {
-        let started = Instant::now();
-        let first = self.call(request, &request.messages).await?;
+        let (first, mut latency) = self.call(request, &request.messages).await?;
         let (completion, answer) = match metrics::read(request.expect, &first.text) {
             Ok(reading) => (first, Answer::Reading(reading)),
             Err(why) => {
                 tracing::debug!(metric = %request.metric, reason = %why.message, "an answer cannot be read: asking once more");
                 let messages = metrics::repair(request, &first.text, &why);
-                let mut second = self.call(request, &messages).await?;
+                let (mut second, longer) = self.call(request, &messages).await?;
+                latency += longer;
                 second.usage = plus(first.usage, second.usage);
                 match metrics::read(request.expect, &second.text) {
                     Ok(reading) => (second, Answer::Reading(reading)),
@@ -292,16 +306,15 @@ impl Judge {
                 model: completion.model,
                 usage: completion.usage,
                 at: jiff::Timestamp::now(),
-                latency_s: started.elapsed().as_secs_f64(),
+                latency_s: latency.as_secs_f64(),
             },
         );
         Ok(answer)
     }
 
     async fn embedded(&self, key: &Key, texts: &[String]) -> Result<Answer, Failure> {
-        let started = Instant::now();
         let tokens = estimate(texts.iter().map(String::len).sum(), 0);
-        let embeddings: Embeddings = self
+        let (embeddings, latency): (Embeddings, _) = self
             .call_with(
                 tokens,
                 || self.provider.embed(texts),
@@ -320,7 +333,7 @@ impl Judge {
                 model: embeddings.model,
                 usage: embedding_usage(embeddings.usage),
                 at: jiff::Timestamp::now(),
-                latency_s: started.elapsed().as_secs_f64(),
+                latency_s: latency.as_secs_f64(),
             },
         );
         Ok(answer)
@@ -332,7 +345,11 @@ impl Judge {
         }
     }
 
-    async fn call(&self, request: &Request, messages: &[Message]) -> Result<Completion, Failure> {
+    async fn call(
+        &self,
+        request: &Request,
+        messages: &[Message],
+    ) -> Result<(Completion, Duration), Failure> {
         let length = messages.iter().map(|message| message.content.len()).sum();
         let tokens = estimate(length, request.items.len());
         self.call_with(
@@ -343,21 +360,15 @@ impl Judge {
         .await
     }
 
-    /// One call with its retries.
+    /// One call with its retries; the answer, and how long it took without waiting for its turn.
     async fn call_with<T, F: Future<Output = Result<T, CallError>>>(
         &self,
         tokens: u32,
         call: impl Fn() -> F,
         cost: impl Fn(&T) -> (Usage, Option<String>),
-    ) -> Result<T, Failure> {
-        self.progress.called();
+    ) -> Result<(T, Duration), Failure> {
         let attempts = AtomicU32::new(0);
-        let attempt = || {
-            if attempts.fetch_add(1, Ordering::Relaxed) > 0 {
-                self.progress.retried();
-            }
-            self.attempt(tokens, &call)
-        };
+        let attempt = || self.attempt(tokens, &attempts, &call);
         let outcome = attempt
             .retry(self.backoff())
             .sleep(sleeper(self.control.clone()))
@@ -370,11 +381,11 @@ impl Judge {
             })
             .await;
         match outcome {
-            Ok(answer) => {
+            Ok((answer, latency)) => {
                 let (usage, model) = cost(&answer);
                 self.progress.spent(usage, self.cost(usage));
                 self.reports(model);
-                Ok(answer)
+                Ok((answer, latency))
             }
             Err(error) => {
                 if error.scope == Scope::Run {
@@ -398,10 +409,16 @@ impl Judge {
     async fn attempt<T, F: Future<Output = Result<T, CallError>>>(
         &self,
         tokens: u32,
+        attempts: &AtomicU32,
         call: impl Fn() -> F,
-    ) -> Result<T, CallError> {
+    ) -> Result<(T, Duration), CallError> {
         let permit = self.turn(tokens).await?;
+        match attempts.fetch_add(1, Ordering::Relaxed) {
+            0 => self.progress.called(),
+            _ => self.progress.retried(),
+        }
         let in_flight = self.progress.starts();
+        let started = Instant::now();
         let outcome = tokio::select! {
             biased;
             outcome = call() => outcome,
@@ -421,7 +438,7 @@ impl Judge {
                 }
             }
         }
-        outcome
+        outcome.map(|answer| (answer, started.elapsed()))
     }
 
     /// Waits until a call may start.

@@ -2,9 +2,8 @@
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use gate::known;
 use gate::policy::{CacheMode, Concurrency, JudgeSection, Policy};
 use gate::results::{self, Keep};
 use runner::cache::Cache;
@@ -17,7 +16,7 @@ use super::{beside, config_path, policy};
 use crate::args::{PlanArgs, PlanOutput};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
-use crate::{console, input};
+use crate::{console, evaluation, input};
 
 /// Median latency of a judge of which nothing is known, in seconds.
 const LATENCY: f64 = 8.0;
@@ -178,9 +177,10 @@ fn counts(
         None => samples_of(policy, config)?,
     };
     let variants = u32::try_from(file.variants.len()).unwrap_or(u32::MAX);
-    let asks = |name: &str| known::find(name).is_some_and(|known| known.judged);
     let metrics = file.metrics.iter().flatten();
-    let judged = metrics.filter(|(name, metric)| metric.kind.is_some() || asks(name.get_ref()));
+    let judged = metrics.filter(|(name, section)| {
+        evaluation::metric(name.get_ref(), section).is_ok_and(|metric| metric.info().judged)
+    });
     let metrics = u32::try_from(judged.count()).unwrap_or(u32::MAX);
     Ok(Counts {
         samples,
@@ -191,28 +191,24 @@ fn counts(
     })
 }
 
-/// Samples of gate.toml's dataset, where it has one a line.
+/// Samples of gate.toml's dataset.
 fn samples_of(policy: &Policy, config: Option<&Path>) -> Result<u32, Error> {
     let named = policy
         .file()
         .dataset
         .as_ref()
         .and_then(|dataset| dataset.path.as_deref());
-    let path: Option<PathBuf> = named
-        .map(|named| beside(config, named))
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
-    let Some(path) = path else {
+    let Some(named) = named else {
         return Err(Error::Usage {
             message: "it is not known how many samples there are".to_owned(),
             help: Some(
-                "say it: --samples 500; or name the dataset, one sample a line: [dataset] path = \"eval/golden.jsonl\""
+                "say it: --samples 500; or name the dataset: [dataset] path = \"eval/golden.jsonl\""
                     .to_owned(),
             ),
         });
     };
-    let text = input::text(&path)?;
-    let samples = text.lines().filter(|line| !line.trim().is_empty()).count();
-    Ok(u32::try_from(samples).unwrap_or(u32::MAX))
+    let (dataset, _) = evaluation::read_dataset(&beside(config, named), policy)?;
+    Ok(u32::try_from(dataset.len()).unwrap_or(u32::MAX))
 }
 
 /// A latency for each call, and where they are from.

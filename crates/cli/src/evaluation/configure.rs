@@ -157,7 +157,8 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         .transpose()?;
     let mut notes = Vec::new();
     let path = dataset_path(args, &policy, config.as_deref())?;
-    let (dataset, source) = read_dataset(&path, &policy, &mut notes)?;
+    let (dataset, source) = read_dataset(&path, &policy)?;
+    describe(&dataset, &path, &mut notes);
     let metrics = metrics_of(&policy, &dataset, &judge, &place, &mut notes)?;
     check_columns(&metrics, &dataset, &path, &mut notes)?;
     if let Some(metric) = metrics.iter().find(|metric| metric.info().embeds)
@@ -242,11 +243,8 @@ fn dataset_path(
     }
 }
 
-fn read_dataset(
-    path: &Path,
-    policy: &Policy,
-    notes: &mut Vec<String>,
-) -> Result<(Dataset, DatasetInfo), Error> {
+/// Reads a dataset by `[dataset.columns]`.
+pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, DatasetInfo), Error> {
     if path.to_str() != Some(input::STDIN) && !path.exists() {
         return Err(Error::Missing {
             what: "the dataset",
@@ -270,6 +268,16 @@ fn read_dataset(
         path: input::name(path),
         error,
     })?;
+    let source = DatasetInfo {
+        path: Some(path.display().to_string().replace('\\', "/")),
+        sha256: Some(sha.finish()),
+        samples: Some(dataset.len() as u64),
+    };
+    Ok((dataset, source))
+}
+
+/// What was recognised, for people.
+fn describe(dataset: &Dataset, path: &Path, notes: &mut Vec<String>) {
     let said: Vec<String> = dataset
         .recognised()
         .iter()
@@ -293,12 +301,19 @@ fn read_dataset(
             .iter()
             .map(|warning| format!("warning: {warning}")),
     );
-    let source = DatasetInfo {
-        path: Some(path.display().to_string().replace('\\', "/")),
-        sha256: Some(sha.finish()),
-        samples: Some(dataset.len() as u64),
-    };
-    Ok((dataset, source))
+}
+
+/// The metric that a table of `[metrics]` asks for.
+pub(crate) fn metric(
+    name: &str,
+    section: &MetricSection,
+) -> Result<Box<dyn Metric>, metrics::BuildError> {
+    metrics::build(&metrics::Spec {
+        name,
+        kind: section.kind.as_deref(),
+        criteria: section.criteria.as_deref(),
+        scale: section.scale.as_ref().map(|scale| *scale.get_ref()),
+    })
 }
 
 fn metrics_of(
@@ -314,7 +329,7 @@ fn metrics_of(
         if is_pattern(name.get_ref()) && section.kind.is_none() {
             continue;
         }
-        let metric = metrics::build(&spec(name.get_ref(), section))
+        let metric = metric(name.get_ref(), section)
             .map_err(|error| place.error(error.to_string(), None, Some(name.span())))?;
         built.push(metric);
     }
@@ -357,15 +372,6 @@ fn metrics_of(
         names.join(", ")
     ));
     Ok(built)
-}
-
-fn spec<'a>(name: &'a str, section: &'a MetricSection) -> metrics::Spec<'a> {
-    metrics::Spec {
-        name,
-        kind: section.kind.as_deref(),
-        criteria: section.criteria.as_deref(),
-        scale: section.scale.as_ref().map(|scale| *scale.get_ref()),
-    }
 }
 
 /// A column that no sample has makes a metric that measures nothing: better said before the run than after it.

@@ -39,7 +39,10 @@ pub(crate) fn init(format: LogFormat) {
     // A second subscriber can only come from a second run in this process, which uses the first.
     let _ = match format {
         LogFormat::Text => subscriber.without_time().try_init(),
-        LogFormat::Json => subscriber.json().flatten_event(true).try_init(),
+        LogFormat::Json => {
+            console::write_json_lines();
+            subscriber.json().flatten_event(true).try_init()
+        }
     };
 }
 

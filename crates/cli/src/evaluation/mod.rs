@@ -16,7 +16,7 @@ use runner::progress::{Progress, Snapshot};
 use runner::{record, runs};
 use serde_json::{Value, json};
 
-pub(crate) use configure::{Configured, configure};
+pub(crate) use configure::{Configured, configure, metric, read_dataset};
 pub(crate) use logging::{LogFormat, init as init_logging};
 pub(crate) use meter::duration;
 

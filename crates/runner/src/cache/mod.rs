@@ -132,6 +132,18 @@ impl Cache {
             CacheMode::Off | CacheMode::Refresh => return None,
             CacheMode::ReadWrite | CacheMode::ReadOnly | CacheMode::Replay => {}
         }
+        self.find(key)
+    }
+
+    /// How long the answer of a key took when it was given, in seconds, also where the mode asks for it anew.
+    pub fn earlier_latency(&self, key: &Key) -> Option<f64> {
+        match self.mode {
+            CacheMode::Off => None,
+            _ => self.find(key).map(|entry| entry.latency_s),
+        }
+    }
+
+    fn find(&self, key: &Key) -> Option<Entry> {
         let path = self.path(key);
         let problem = match read(&path) {
             Ok(Found::Whole(found, entry)) if found == *key => return Some(entry),

@@ -111,6 +111,32 @@ fn the_key_is_in_no_file_and_no_message_though_the_server_repeats_it() {
     }
 }
 
+#[test]
+fn a_log_in_json_is_json_to_its_last_line() {
+    let judge = Judge::start(Settings {
+        key: Some("another".to_owned()),
+        ..Settings::default()
+    });
+    let project = Project::new(5, &judge.server.url(), "");
+    let ran = project.gate(&["run", "--log-format", "json"]);
+    ran.ended(3);
+    let lines: Vec<serde_json::Value> = ran
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        lines.first().unwrap()["message"],
+        "5 samples in answers.jsonl"
+    );
+    let last = lines.last().unwrap();
+    assert_eq!(last["level"], "ERROR");
+    assert!(
+        last["message"].as_str().unwrap().contains("JUDGE_KEY"),
+        "{last}"
+    );
+}
+
 /// As much as can be logged.
 struct Ran;
 

@@ -5,6 +5,8 @@ use std::time::Duration;
 use gate::policy::CacheMode;
 use judge_server::{Latency, Server, Settings as ServerSettings};
 use metrics::FailureKind;
+use runner::judge::Settings;
+use serde_json::json;
 
 use super::{Plan, rows};
 
@@ -104,6 +106,73 @@ async fn a_torn_answer_is_asked_for_again() {
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let before: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(mended["answer"], before["answer"]);
+}
+
+/// What took long the last time goes first, and among what is new the longest sample.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_longest_expected_call_goes_first() {
+    let server = Server::start(ServerSettings {
+        latency: Latency::List(vec![0.001, 0.08, 0.001, 0.04, 0.001]),
+        recording: true,
+        ..ServerSettings::default()
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        "alpha.",
+        "beta beta.",
+        "gamma gamma gamma.",
+        "delta delta delta delta.",
+        "e.",
+    ]
+    .map(|text| format!("Zebra {text}"));
+    let rows: String = texts
+        .iter()
+        .map(|text| {
+            json!({"id": text, "question": "?", "answer": text, "contexts": ["c"]}).to_string()
+                + "\n"
+        })
+        .collect();
+    let asked = async |mode| {
+        server.reset();
+        Plan {
+            metrics: &["faithfulness"],
+            cache: Some(folder.path()),
+            mode,
+            settings: Settings {
+                concurrency: 1,
+                ..Settings::default()
+            },
+            ..Plan::new(rows.clone(), &server.url())
+        }
+        .run()
+        .await;
+        let requests = server.requests();
+        let position = |text: &str| {
+            requests
+                .iter()
+                .position(|request| request.contains(text))
+                .unwrap()
+        };
+        let mut order: Vec<&String> = texts.iter().collect();
+        order.sort_by_key(|text| position(text));
+        order
+    };
+    let by_length = asked(CacheMode::ReadWrite).await;
+    // Neighbours may overtake each other: several threads prepare calls.
+    let position = |order: &[&String], text: &String| order.iter().position(|other| *other == text);
+    assert!(position(&by_length, &texts[3]) <= Some(1), "{by_length:?}");
+    assert!(position(&by_length, &texts[4]) >= Some(3), "{by_length:?}");
+    // The second and the fourth call took long.
+    let by_latency = asked(CacheMode::Refresh).await;
+    assert!(
+        position(&by_latency, by_length[1]) <= Some(1),
+        "{by_latency:?}"
+    );
+    assert!(
+        position(&by_latency, by_length[3]) <= Some(2),
+        "{by_latency:?}"
+    );
 }
 
 fn answers(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
