@@ -13,7 +13,11 @@ pub(crate) fn render(error: &Error, colour: bool) -> String {
         Renderer::plain()
     };
     let message = reporter::plain(&error.to_string());
-    let help = error.help().map(reporter::plain);
+    // Foreign text in a help breaks no line that we did not break.
+    let help = error.help().map(|help| {
+        let lines: Vec<String> = help.lines().map(reporter::plain).collect();
+        lines.join("\n        ")
+    });
     let (name, text, span) = match error {
         Error::Policy { name, text, error } => (name, text, error.span.clone()),
         _ => return without_source(&message, help.as_deref(), colour),

@@ -119,7 +119,7 @@ fn a_plan_takes_what_gate_toml_says() {
     .unwrap();
     fs::write(
         folder.path().join("golden.jsonl"),
-        "{\"id\": 1}\n{\"id\": 2}\n\n{\"id\": 3}",
+        "{\"question\": \"1\"}\n{\"question\": \"2\"}\n\n{\"question\": \"3\"}",
     )
     .unwrap();
     let (stdout, stderr, code) = run(
