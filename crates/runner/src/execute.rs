@@ -8,10 +8,11 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use metrics::{Answer, FailureKind, Metric, Outcome, Sample, Step};
+use metrics::{Answer, FailureKind, Metric, Outcome, Request, Sample, Step};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
+use crate::cache::Key;
 use crate::control::{Control, Ended};
 use crate::dataset::Dataset;
 use crate::judge::{Failure, Judge};
@@ -254,14 +255,14 @@ impl Puller {
                 sample: index,
                 metric,
             };
-            let work = Work {
+            let mut work = Work {
                 job: Arc::clone(&self.job),
                 outcomes: Arc::clone(&self.outcomes),
                 sample: Arc::clone(&sample),
                 unit,
                 answers: Vec::new(),
             };
-            let Some((work, step)) = work.at_once() else {
+            let Some(call) = work.at_once() else {
                 continue;
             };
             let slots = runtime.block_on(async {
@@ -274,7 +275,7 @@ impl Puller {
             if self.job.control.is_stopping() {
                 return;
             }
-            tasks.spawn_on(work.with_calls(step, slot, waiter), runtime);
+            tasks.spawn_on(work.with_calls(call, slot, waiter), runtime);
         }
     }
 }
@@ -288,51 +289,58 @@ struct Work {
     answers: Vec<Answer>,
 }
 
+/// What a unit has to wait for.
+enum Call {
+    /// The judge's answer to the question of a key.
+    Ask(Key, Request),
+    /// The embeddings of texts.
+    Embed(Vec<String>),
+}
+
 impl Work {
-    /// Goes as far as it can without waiting; the step that needs a call, where there is one.
-    fn at_once(mut self) -> Option<(Work, Step)> {
+    /// Goes as far as it can without waiting: the call that it needs then, where it does not come to its end.
+    fn at_once(&mut self) -> Option<Call> {
         let job = Arc::clone(&self.job);
         let metric = job.metrics.get(self.unit.metric)?;
         while self.answers.len() < MOST_STEPS {
-            let step = metric.step(&self.sample, &self.answers);
-            match step {
+            match metric.step(&self.sample, &self.answers) {
                 Step::Done(outcome) => {
                     self.settle(outcome);
                     return None;
                 }
                 Step::Ask(request) => match job.judge.answer_at_once(&request, 0) {
-                    Some(Ok(answer)) => self.answers.push(answer),
-                    Some(Err(failure)) => {
+                    Ok(Ok(answer)) => self.answers.push(answer),
+                    Ok(Err(failure)) => {
                         self.settle(failed(failure));
                         return None;
                     }
-                    None => return Some((self, Step::Ask(request))),
+                    Err(key) => return Some(Call::Ask(key, request)),
                 },
-                Step::Embed(texts) => return Some((self, Step::Embed(texts))),
+                Step::Embed(texts) => return Some(Call::Embed(texts)),
             }
         }
         self.settle(endless(metric.as_ref()));
         None
     }
 
-    /// Goes to its end, with calls.
+    /// Goes to its end, call by call.
     async fn with_calls(
         mut self,
-        step: Step,
+        mut call: Call,
         slot: OwnedSemaphorePermit,
         waiter: OwnedSemaphorePermit,
     ) {
         let job = Arc::clone(&self.job);
         let mut slot = Some(slot);
-        let mut step = step;
-        let outcome = loop {
+        loop {
             // Whoever waits for an equal question leaves his place to a call.
             let becomes_waiter = || drop(slot.take());
-            let answer = match step {
-                Step::Done(outcome) => break outcome,
-                Step::Ask(request) => Box::pin(job.judge.ask(&request, 0, becomes_waiter)).await,
-                Step::Embed(texts) => match &job.embeddings {
-                    Some(embeddings) => Box::pin(embeddings.embed(&texts, becomes_waiter)).await,
+            let answer = match &call {
+                Call::Ask(key, request) => {
+                    Box::pin(job.judge.ask(*key, request, becomes_waiter)).await
+                }
+                Call::Embed(texts) => match &job.embeddings {
+                    Some(embeddings) => Box::pin(embeddings.embed(texts, becomes_waiter)).await,
                     None => Err(Failure {
                         kind: FailureKind::Refused,
                         message: "the metric needs [embeddings] in gate.toml".to_owned(),
@@ -341,18 +349,17 @@ impl Work {
             };
             match answer {
                 Ok(answer) => self.answers.push(answer),
-                Err(failure) => break failed(failure),
+                Err(failure) => {
+                    self.settle(failed(failure));
+                    break;
+                }
             }
-            let Some(metric) = job.metrics.get(self.unit.metric) else {
-                return;
-            };
-            if self.answers.len() >= MOST_STEPS {
-                break endless(metric.as_ref());
+            match self.at_once() {
+                Some(next) => call = next,
+                None => break,
             }
-            step = metric.step(&self.sample, &self.answers);
-        };
+        }
         drop(waiter);
-        self.settle(outcome);
     }
 
     fn settle(&self, outcome: Outcome) {

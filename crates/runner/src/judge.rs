@@ -143,33 +143,36 @@ impl Judge {
         locked(&self.reported_model).clone()
     }
 
-    /// The answer, where it takes no waiting: computed in place, or in the cache.
+    /// The answer, where it takes no waiting: computed in place, or in the cache. Else the key to [`Judge::ask`] with.
     pub fn answer_at_once(
         &self,
         request: &Request,
         repeat: u32,
-    ) -> Option<Result<Answer, Failure>> {
+    ) -> Result<Result<Answer, Failure>, Key> {
         if self.provider.in_place() {
-            self.progress.requested();
-            let _flight = self.progress.starts();
-            let reading = self.provider.read_in_place(request)?;
-            self.progress.called();
-            return Some(reading.map(Answer::Reading).map_err(Failure::from));
+            let flight = self.progress.starts();
+            if let Some(reading) = self.provider.read_in_place(request) {
+                drop(flight);
+                self.progress.requested();
+                self.progress.called();
+                return Ok(reading.map(Answer::Reading).map_err(Failure::from));
+            }
         }
-        let answer = self.recorded(&self.key(request, repeat), |raw| read(request, raw))?;
+        let key = self.key(request, repeat);
+        let answer = self.recorded(&key, |raw| read(request, raw)).ok_or(key)?;
         self.progress.requested();
-        Some(Ok(answer))
+        Ok(Ok(answer))
     }
 
-    /// Asks. `becomes_waiter` is called when an equal question is under way and this one will only wait for its answer.
+    /// Asks the question of a key. `becomes_waiter` is called when an equal question is under way and this one will only
+    /// wait for its answer.
     pub async fn ask(
         &self,
+        key: Key,
         request: &Request,
-        repeat: u32,
         becomes_waiter: impl FnOnce(),
     ) -> Result<Answer, Failure> {
         self.progress.requested();
-        let key = self.key(request, repeat);
         let read = |raw: &str| read(request, raw);
         self.fly(key, becomes_waiter, async {
             if let Some(answer) = self.recorded(&key, read) {

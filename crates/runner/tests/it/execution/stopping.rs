@@ -129,9 +129,10 @@ async fn a_waiter_that_is_given_up_takes_nobody_with_it() {
         items: vec!["It is.".to_owned()],
         evidence: vec![],
     };
+    let key = job.judge.answer_at_once(&request, 0).unwrap_err();
     let ask = || {
         let (job, request) = (Arc::clone(&job), request.clone());
-        tokio::spawn(async move { Box::pin(job.judge.ask(&request, 0, || {})).await })
+        tokio::spawn(async move { Box::pin(job.judge.ask(key, &request, || {})).await })
     };
     let (first, second, third) = (ask(), ask(), ask());
     while server.stats().in_flight == 0 {
@@ -141,7 +142,7 @@ async fn a_waiter_that_is_given_up_takes_nobody_with_it() {
     third.abort();
     assert!(second.await.unwrap().is_ok());
     assert!(server.stats().calls <= 2, "{}", server.stats().calls);
-    let later = Box::pin(job.judge.ask(&request, 0, || {})).await;
+    let later = Box::pin(job.judge.ask(key, &request, || {})).await;
     assert!(later.is_ok());
     assert!(server.stats().calls <= 2, "{}", server.stats().calls);
 }
