@@ -28,7 +28,7 @@ pub(crate) fn render(error: &Error, colour: bool) -> String {
     };
     let title = Level::ERROR.primary_title(message.as_str());
     let mut group = Group::with_title(title);
-    let shown = visible(text);
+    let shown = visible(&without_secrets(text));
     group = group.element(
         Snippet::source(shown.as_str())
             .path(name.as_str())
@@ -55,6 +55,46 @@ fn without_source(message: &str, help: Option<&str>, colour: bool) -> String {
         Some(help) => format!("{error}: {message}\n  {}: {help}\n", styled(cyan, "help")),
         None => format!("{error}: {message}\n"),
     }
+}
+
+/// gate.toml with what may be a key replaced by as many stars, so that places stay right: somebody may have written the
+/// key where its variable's name belongs, and logs are read by many.
+fn without_secrets(text: &str) -> String {
+    const WORDS: [&str; 6] = [
+        "api_key",
+        "apikey",
+        "authorization",
+        "headers",
+        "secret",
+        "token",
+    ];
+    let is_secret = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        WORDS.iter().any(|word| line.contains(word))
+    };
+    let is_name = |value: &str| {
+        let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        value.chars().all(is_part)
+    };
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if !is_secret(line) {
+            shown.push_str(line);
+            continue;
+        }
+        for (at, part) in line.split(['"', '\'']).enumerate() {
+            if at > 0 {
+                shown.push('"');
+            }
+            // Every second part stands in quotes.
+            if at % 2 == 1 && !is_name(part) {
+                shown.push_str(&"*".repeat(part.len()));
+            } else {
+                shown.push_str(part);
+            }
+        }
+    }
+    shown
 }
 
 /// gate.toml with its control characters replaced by ones of the same length, so that places stay right.

@@ -111,7 +111,13 @@ impl Said {
     }
 
     fn response(self, settings: &Settings, is_cut: bool) -> Response<Reply> {
-        let body = Bytes::from(self.body);
+        let mut body = self.body;
+        if self.status == StatusCode::OK {
+            for (from, to) in &settings.replacements {
+                body = body.replace(from, to);
+            }
+        }
+        let body = Bytes::from(body);
         let reply = match is_cut {
             true => Reply::Cut {
                 length: body.len() as u64,

@@ -25,6 +25,8 @@ pub struct Settings {
     pub formats: Formats,
     /// Headers of every answer.
     pub headers: Vec<(String, String)>,
+    /// What is written otherwise in every good answer: a text, and what stands in its place.
+    pub replacements: Vec<(String, String)>,
     /// Tokens of an answer, as its usage says them.
     pub tokens: u64,
     /// Length of an embedding.
@@ -45,6 +47,7 @@ impl Default for Settings {
             model: None,
             formats: Formats::Schema,
             headers: Vec::new(),
+            replacements: Vec::new(),
             tokens: 60,
             dimensions: 32,
             recording: false,

@@ -219,12 +219,14 @@ struct Puller {
 impl Puller {
     fn pull(&self, runtime: &tokio::runtime::Handle) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
+        let (mut waiters, mut slots) = (Places::default(), Places::default());
         while !self.job.control.is_stopping() {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&sample) = self.order.get(at) else {
                 break;
             };
-            self.take_up(sample as usize, &mut tasks, runtime);
+            let places = (&mut waiters, &mut slots);
+            self.take_up(sample as usize, &mut tasks, runtime, places);
             while let Some(ended) = tasks.try_join_next() {
                 propagate(ended);
             }
@@ -232,7 +234,13 @@ impl Puller {
         tasks
     }
 
-    fn take_up(&self, index: usize, tasks: &mut JoinSet<()>, runtime: &tokio::runtime::Handle) {
+    fn take_up(
+        &self,
+        index: usize,
+        tasks: &mut JoinSet<()>,
+        runtime: &tokio::runtime::Handle,
+        (waiters, slots): (&mut Places, &mut Places),
+    ) {
         let sample = match self.job.dataset.sample(index) {
             Ok(sample) => Arc::new(sample),
             Err(error) => {
@@ -265,11 +273,11 @@ impl Puller {
             let Some(call) = work.at_once() else {
                 continue;
             };
-            let slots = runtime.block_on(async {
-                let waiter = Arc::clone(&self.waiters).acquire_owned().await;
-                (waiter, Arc::clone(&self.window).acquire_owned().await)
+            let places = runtime.block_on(async {
+                let waiter = waiters.one(&self.waiters).await?;
+                Some((waiter, slots.one(&self.window).await?))
             });
-            let (Ok(waiter), Ok(slot)) = slots else {
+            let Some((waiter, slot)) = places else {
                 return;
             };
             if self.job.control.is_stopping() {
@@ -277,6 +285,26 @@ impl Puller {
             }
             tasks.spawn_on(work.with_calls(call, slot, waiter), runtime);
         }
+    }
+}
+
+/// Places that were taken in advance: whoever waits for a few at a time is woken less often.
+#[derive(Default)]
+struct Places(Option<OwnedSemaphorePermit>);
+
+impl Places {
+    /// How many are taken at a time.
+    const BATCH: u32 = 16;
+
+    /// One place; waits where all are taken. `None` never happens as long as the semaphore is open.
+    async fn one(&mut self, of: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
+        if let Some(one) = self.0.as_mut().and_then(|spare| spare.split(1)) {
+            return Some(one);
+        }
+        let mut batch = Arc::clone(of).acquire_many_owned(Self::BATCH).await.ok()?;
+        let one = batch.split(1);
+        self.0 = Some(batch);
+        one
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! Whatever fails is said as a [`Failure`] and never kept: the same question is asked again in the next run.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,8 +29,14 @@ use crate::provider::{CallError, Completion, Embeddings, Identity, Provider, Sco
 /// Answers that are kept in memory for their equals, in bytes.
 const MEMORY: u64 = 64 << 20;
 
+/// So much of a model's name is kept, in characters.
+const LONGEST_NAME: usize = 200;
+
 /// So much of an answer that cannot be read stands in its failure, in characters.
 const SHOWN_ANSWER: usize = 300;
+
+/// Shorter waits need no word.
+const WORTH_SAYING: Duration = Duration::from_secs(5);
 
 /// How a judge is used.
 #[derive(Debug, Clone)]
@@ -91,6 +98,8 @@ pub struct Judge {
     under_way: Mutex<HashSet<Key>>,
     breaker: Breaker,
     reported_model: Mutex<Option<String>>,
+    /// Until when everybody waits, as far as it was said.
+    said_until: Mutex<Option<tokio::time::Instant>>,
     progress: Arc<Progress>,
     control: Control,
 }
@@ -115,6 +124,7 @@ impl Judge {
             flights,
             under_way: Mutex::default(),
             reported_model: Mutex::default(),
+            said_until: Mutex::default(),
             provider,
             settings,
             cache,
@@ -317,13 +327,15 @@ impl Judge {
 
     async fn embedded(&self, key: &Key, texts: &[String]) -> Result<Answer, Failure> {
         let tokens = estimate(texts.iter().map(String::len).sum(), 0);
-        let (embeddings, latency): (Embeddings, _) = self
+        let (mut embeddings, latency): (Embeddings, _) = self
             .call_with(
                 tokens,
                 || self.provider.embed(texts),
-                |embeddings| (embedding_usage(embeddings.usage), embeddings.model.clone()),
+                |embeddings| embedding_usage(embeddings.usage),
             )
             .await?;
+        embeddings.model = embeddings.model.map(|model| self.clean(&model));
+        self.reports(embeddings.model.clone());
         let raw = serde_json::to_string(&embeddings.vectors).map_err(|error| Failure {
             kind: FailureKind::Unparsable,
             message: format!("the embeddings cannot be kept: {error}"),
@@ -355,12 +367,20 @@ impl Judge {
     ) -> Result<(Completion, Duration), Failure> {
         let length = messages.iter().map(|message| message.content.len()).sum();
         let tokens = estimate(length, request.items.len());
-        self.call_with(
-            tokens,
-            || self.provider.complete(request, messages),
-            |completion| (completion.usage, completion.model.clone()),
-        )
-        .await
+        let (mut completion, latency) = self
+            .call_with(
+                tokens,
+                || self.provider.complete(request, messages),
+                |completion| completion.usage,
+            )
+            .await?;
+        // Whatever a judge says is kept and shown, and some servers repeat what they were sent.
+        if let Cow::Owned(clean) = self.provider.redact(&completion.text) {
+            completion.text = clean;
+        }
+        completion.model = completion.model.map(|model| self.clean(&model));
+        self.reports(completion.model.clone());
+        Ok((completion, latency))
     }
 
     /// One call with its retries; the answer, and how long it took without waiting for its turn.
@@ -368,7 +388,7 @@ impl Judge {
         &self,
         tokens: u32,
         call: impl Fn() -> F,
-        cost: impl Fn(&T) -> (Usage, Option<String>),
+        cost: impl Fn(&T) -> Usage,
     ) -> Result<(T, Duration), Failure> {
         let attempts = AtomicU32::new(0);
         let attempt = || self.attempt(tokens, &attempts, &call);
@@ -385,13 +405,12 @@ impl Judge {
             .await;
         match outcome {
             Ok((answer, latency)) => {
-                let (usage, model) = cost(&answer);
+                let usage = cost(&answer);
                 self.progress.spent(usage, self.cost(usage));
-                self.reports(model);
                 Ok((answer, latency))
             }
             Err(error) => {
-                if error.scope == Scope::Run {
+                if error.scope == Scope::Run || self.is_asked_too_much(error.scope) {
                     self.control.end(Ended::Fatal {
                         address: self.provider.address(),
                         failure: Failure::from(error.clone()),
@@ -406,6 +425,11 @@ impl Judge {
                 })
             }
         }
+    }
+
+    /// Whether a server wants to be left alone for longer than anybody waits.
+    fn is_asked_too_much(&self, scope: Scope) -> bool {
+        matches!(scope, Scope::Passing { retry_after: Some(after) } if after > self.settings.patience)
     }
 
     /// One attempt, when it is its turn.
@@ -454,6 +478,7 @@ impl Judge {
                     // Whoever waits for the server holds up nobody.
                     Some(until) if until > tokio::time::Instant::now() => {
                         drop(permit);
+                        self.says_that_it_waits(until)?;
                         tokio::time::sleep_until(until).await;
                     }
                     _ => return permit.map_err(|_| cancelled()),
@@ -465,6 +490,29 @@ impl Judge {
             () = self.control.stopping() => Err(cancelled()),
             permit = ready => permit,
         }
+    }
+
+    /// A run that stands still says why; one that would stand still for too long ends.
+    fn says_that_it_waits(&self, until: tokio::time::Instant) -> Result<(), CallError> {
+        let wait = until.saturating_duration_since(tokio::time::Instant::now());
+        let address = self.provider.address();
+        if wait > self.settings.patience {
+            return Err(CallError {
+                kind: FailureKind::RateLimited,
+                message: format!(
+                    "{address} asks everybody to wait for {} s, longer than the {} s that a run waits",
+                    wait.as_secs(),
+                    self.settings.patience.as_secs()
+                ),
+                scope: Scope::Run,
+            });
+        }
+        let mut said = locked(&self.said_until);
+        if wait >= WORTH_SAYING && said.is_none_or(|before| until > before + WORTH_SAYING) {
+            *said = Some(until);
+            tracing::warn!(seconds = wait.as_secs(), %address, "the server asks everybody to wait");
+        }
+        Ok(())
     }
 
     fn backoff(&self) -> impl BackoffBuilder {
@@ -520,6 +568,12 @@ impl Judge {
                 self.provider.redact(&shown)
             ),
         }
+    }
+
+    /// A name as a server gives it, without secrets and not longer than a name.
+    fn clean(&self, name: &str) -> String {
+        let clean = self.provider.redact(name);
+        clean.chars().take(LONGEST_NAME).collect()
     }
 
     fn reports(&self, model: Option<String>) {

@@ -43,6 +43,8 @@ pub(crate) struct Evaluated {
     pub(crate) name: Option<String>,
     /// US dollars, when the price is known.
     pub(crate) cost_usd: Option<f64>,
+    /// How many scores there are.
+    scores: u64,
     /// Seconds.
     pub(crate) duration_s: f64,
     /// Whether the judge computed its answers here, and nobody was called.
@@ -52,7 +54,8 @@ pub(crate) struct Evaluated {
 /// Runs what was configured and writes results.json, whole or not at all.
 pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<Evaluated, Error> {
     let path = results_path(args);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // One thread bears thousands of calls a second, and wakes no other for each of them; what computes has its own threads.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Error::Refused {
@@ -136,6 +139,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         cost_usd: counts.cost_usd(),
         counts,
         name: runs_path.and_then(|runs_path| put_on_record(&runs_path, measured)),
+        scores: outcomes.scores() as u64,
         duration_s,
         in_place: job.judge.provider().in_place(),
     })
@@ -250,11 +254,11 @@ impl Evaluated {
     /// One line on what was done, for standard error.
     pub(crate) fn line(&self, judge: &str) -> String {
         let counts = &self.counts;
-        let mut parts = vec![format!(
-            "{} of {} scores",
-            counts.done - counts.failed,
-            counts.total
-        )];
+        let mut parts = vec![format!("{} of {} scores", self.scores, counts.total)];
+        let not_applicable = counts.done - counts.failed - self.scores;
+        if not_applicable > 0 {
+            parts.push(format!("{not_applicable} not applicable"));
+        }
         if counts.failed > 0 {
             parts.push(format!("{} failed", counts.failed));
         }
@@ -284,8 +288,8 @@ impl Evaluated {
             Ended::Interrupted => return None,
             Ended::Deadline => (
                 format!(
-                    "the time for the run was up after {} of {} scores",
-                    self.counts.done, self.counts.total
+                    "the time for the run was up; {}",
+                    self.so_far()
                 ),
                 "run it again: it pays only for what is missing".to_owned(),
             ),
@@ -300,8 +304,8 @@ impl Evaluated {
             Ended::Fatal { failure, .. } => (
                 failure.message.clone(),
                 format!(
-                    "the run stopped at the first such answer, after {} of {} scores; nothing that was paid for is lost",
-                    self.counts.done, self.counts.total
+                    "the run stopped at the first such answer; {}; nothing that was paid for is lost",
+                    self.so_far()
                 ),
             ),
             Ended::Down {
@@ -310,8 +314,8 @@ impl Evaluated {
                 failure,
             } => (
                 format!(
-                    "the judge at {address} is down: {attempts} attempts in a row failed, after {} of {} scores; the last one: {failure}",
-                    self.counts.done, self.counts.total
+                    "the judge at {address} gives no answers: {attempts} attempts in a row failed; {}; the last one: {failure}",
+                    self.so_far()
                 ),
                 "start it, or mend [judge] in gate.toml, and run again: it pays only for what is missing".to_owned(),
             ),
@@ -322,14 +326,22 @@ impl Evaluated {
         })
     }
 
+    /// How far the run came.
+    fn so_far(&self) -> String {
+        let counts = &self.counts;
+        format!(
+            "{} of {} scores were made, {} failed",
+            self.scores, counts.total, counts.failed
+        )
+    }
+
     /// How the command ends when nothing else decides it.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match (&self.ended, &self.results) {
             (Some(Ended::Interrupted), _) => ExitCode::Interrupted,
             (Some(_), _) | (None, None) => ExitCode::CannotJudge,
-            (None, Some(_)) if self.counts.total > 0 && self.counts.failed == self.counts.total => {
-                ExitCode::CannotJudge
-            }
+            // Nothing failed, perhaps, but nothing was measured either.
+            (None, Some(_)) if self.scores == 0 => ExitCode::CannotJudge,
             (None, Some(_)) => ExitCode::Pass,
         }
     }

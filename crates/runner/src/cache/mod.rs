@@ -92,6 +92,8 @@ pub enum CacheError {
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
+    /// The same from the root: the current folder is not asked for with every file.
+    absolute: PathBuf,
     mode: CacheMode,
     /// Keys whose files cannot be used.
     damaged: Mutex<HashSet<Key>>,
@@ -120,6 +122,7 @@ impl Cache {
         }
         Ok(Cache {
             folder: path.to_owned(),
+            absolute: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
             mode,
             damaged: Mutex::default(),
             unwritten: AtomicU64::new(0),
@@ -222,7 +225,7 @@ impl Cache {
     /// The place of an answer. Folders of two digits keep each of them short.
     fn path(&self, key: &Key) -> PathBuf {
         let name = key.to_string();
-        self.folder.join(&name[..2]).join(format!("{name}.json"))
+        self.absolute.join(&name[..2]).join(format!("{name}.json"))
     }
 
     /// Puts a file in its place as a whole.
@@ -231,7 +234,7 @@ impl Cache {
     /// it is asked for again. Syncing thousands of small files would cost more than that.
     fn write(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
         let path = self.path(key);
-        let shard = path.parent().unwrap_or(&self.folder);
+        let shard = path.parent().unwrap_or(&self.absolute);
         let mut tries = TRIES;
         loop {
             tries -= 1;
@@ -273,7 +276,8 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
 /// Reads a file of the cache.
 fn read(path: &Path) -> io::Result<Found> {
     let file = File::open(path)?;
-    let mut bytes = Vec::new();
+    let length = file.metadata()?.len().min(entry::MAX_BYTES);
+    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     file.take(entry::MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > entry::MAX_BYTES {
         return Ok(Found::Foreign);

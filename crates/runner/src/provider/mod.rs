@@ -53,6 +53,18 @@ pub struct Usage {
     pub completion_tokens: Option<u64>,
 }
 
+/// Reads a usage that may be anything: what is no number of tokens is unknown, and spoils no answer.
+fn usage_as_far_as_known<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Usage>, D::Error> {
+    let found = Option::<Value>::deserialize(deserializer)?;
+    let tokens = |key: &str| found.as_ref().and_then(|usage| usage.get(key)?.as_u64());
+    Ok(Some(Usage {
+        prompt_tokens: tokens("prompt_tokens"),
+        completion_tokens: tokens("completion_tokens"),
+    }))
+}
+
 /// An answer, not yet read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Completion {

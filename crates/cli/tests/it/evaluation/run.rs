@@ -148,6 +148,69 @@ impl Ran {
 }
 
 #[test]
+fn the_key_is_in_no_file_though_the_server_puts_it_into_good_answers() {
+    let judge = Judge::start(Settings {
+        replacements: vec![
+            (
+                "The passage says so.".to_owned(),
+                format!("I was sent {SECRET}"),
+            ),
+            ("\"model\":\"".to_owned(), format!("\"model\":\"{SECRET}-")),
+        ],
+        ..Settings::default()
+    });
+    let project = Project::new(5, &judge.server.url(), "");
+    let ran = project.gate(&["run"]);
+    ran.ended(0);
+    let shown = [
+        ran.stdout.clone() + &ran.stderr,
+        project.gate(&["runs", "show"]).stdout,
+        project.gate(&["cache", "stats"]).stdout,
+    ];
+    for text in shown {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+    let results = project.read(".rag-gate/results.json");
+    assert!(results.contains("I was sent "), "{results}");
+    for file in files(project.folder.path()) {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains(SECRET), "{}", file.display());
+    }
+}
+
+#[test]
+fn a_run_without_a_score_is_no_success() {
+    let project = Project::new(1, "http://127.0.0.1:1", "");
+    fs::remove_file(project.path("gate.toml")).unwrap();
+    project.write(
+        "answers.jsonl",
+        "{\"id\": \"a\", \"question\": \"q\", \"answer\": \"\", \"contexts\": [\"x\"]}\n",
+    );
+    let ran = project.gate(&["run", "--dataset", "answers.jsonl"]);
+    ran.ended(3);
+    assert!(
+        ran.stdout.contains("0 of 2 scores, 2 not applicable"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_key_in_gate_toml_is_not_shown_in_the_error_about_it() {
+    let project = Project::new(1, "http://127.0.0.1:1", "");
+    for line in [
+        "api_key = \"sk-hunter2\"",
+        "headers = { Authorization = 'sk-hunter2', x = 1 }",
+    ] {
+        project.write("gate.toml", &format!("version = 1\n[judge]\n{line}\n"));
+        let ran = project.gate(&["run", "--check-only"]);
+        ran.ended(2);
+        assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("gate.toml:3"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_run_that_measured_nothing_leaves_the_old_results() {
     let judge = Judge::start(Settings {
         key: Some("another".to_owned()),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use super::super::openai::check_vectors;
 use super::super::readable::readable;
-use super::super::{CallError, Completion, Embeddings, Scope, Usage};
+use super::super::{CallError, Completion, Embeddings, Scope, Usage, usage_as_far_as_known};
 
 /// A question to the program.
 #[derive(Debug, Serialize)]
@@ -48,7 +48,7 @@ struct Envelope {
     id: Option<u64>,
     #[serde(default)]
     model: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "usage_as_far_as_known")]
     usage: Option<Usage>,
     #[serde(default)]
     error: Option<Failure>,

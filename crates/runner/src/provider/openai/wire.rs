@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::super::config::Server;
 use super::super::readable::readable;
-use super::super::{Completion, Embeddings, Usage};
+use super::super::{Completion, Embeddings, Usage, usage_as_far_as_known};
 use super::Format;
 use metrics::{schema, schema_name};
 
@@ -105,7 +105,7 @@ struct ChatAnswer<'a> {
     model: Option<String>,
     #[serde(borrow, default)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "usage_as_far_as_known")]
     usage: Option<Usage>,
     #[serde(default)]
     error: Option<IgnoredAny>,
@@ -230,7 +230,7 @@ struct EmbedAnswer {
     model: Option<String>,
     #[serde(default)]
     data: Option<Vec<Embedding>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "usage_as_far_as_known")]
     usage: Option<Usage>,
     #[serde(default)]
     error: Option<IgnoredAny>,

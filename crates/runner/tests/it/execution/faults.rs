@@ -151,6 +151,79 @@ async fn a_wrong_key_stops_the_run_at_the_first_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_usage_that_makes_no_sense_spoils_no_answer() {
+    for usage in ["-5", "\"12\"", "null", "1e400", "{}"] {
+        let server = Server::start(ServerSettings {
+            replacements: vec![(
+                "\"prompt_tokens\":".to_owned(),
+                format!("\"prompt_tokens\":{usage},\"x\":"),
+            )],
+            ..ServerSettings::default()
+        })
+        .await;
+        let done = Plan::new(rows(4, 4), &server.url()).run().await;
+        if usage == "1e400" {
+            // No JSON: the whole answer is none.
+            assert_eq!(done.kinds().get("score"), None, "{usage}");
+            continue;
+        }
+        assert_eq!(done.kinds(), [("score", 8)].into(), "{usage}");
+        assert_eq!(done.counts.unknown_usage, 8, "{usage}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_asks_to_wait_for_years_ends_the_run() {
+    let server = Server::start(ServerSettings {
+        headers: vec![
+            ("x-ratelimit-remaining-requests".to_owned(), "0".to_owned()),
+            ("x-ratelimit-reset-requests".to_owned(), "99999h".to_owned()),
+        ],
+        ..ServerSettings::default()
+    })
+    .await;
+    let control = Control::default();
+    let done = Plan {
+        control: control.clone(),
+        ..Plan::new(rows(50, 50), &server.url())
+    }
+    .run()
+    .await;
+    let Some(Ended::Fatal { failure, .. }) = control.ended() else {
+        panic!("{:?}", control.ended());
+    };
+    assert!(
+        failure.message.contains("asks everybody to wait"),
+        "{failure}"
+    );
+    // What was under way when the first answer came has its score.
+    assert!(done.outcomes.scores() <= 16);
+
+    let server = Server::start(ServerSettings {
+        faults: Faults {
+            share_429: 1.0,
+            ..Faults::default()
+        },
+        retry_after: Duration::from_hours(24),
+        ..ServerSettings::default()
+    })
+    .await;
+    let control = Control::default();
+    Plan {
+        control: control.clone(),
+        ..Plan::new(rows(50, 50), &server.url())
+    }
+    .run()
+    .await;
+    assert!(
+        matches!(control.ended(), Some(Ended::Fatal { .. })),
+        "{:?}",
+        control.ended()
+    );
+    assert!(server.stats().calls <= 16, "{}", server.stats().calls);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_model_stops_the_run_too() {
     let server = Server::start(ServerSettings {
         model: Some("another".to_owned()),
