@@ -88,6 +88,8 @@ impl Error {
         match self {
             Error::Usage { .. } | Error::Policy { .. } => ExitCode::Usage,
             #[cfg(feature = "runner")]
+            Error::Dataset { error, .. } if error.is_of_options => ExitCode::Usage,
+            #[cfg(feature = "runner")]
             Error::Dataset { .. } => ExitCode::CannotJudge,
             Error::Missing { .. }
             | Error::Unreadable { .. }

@@ -75,6 +75,28 @@ pub(crate) fn refuse_overwriting(outputs: &[Output], inputs: &[PathBuf]) -> Resu
     Ok(())
 }
 
+/// Refuses to write where something stands that the command reads.
+#[cfg(feature = "runner")]
+pub(crate) fn refuse_to_overwrite(
+    path: &Path,
+    option: &str,
+    inputs: &[PathBuf],
+) -> Result<(), Error> {
+    let target = absolute(path);
+    // Devices and pipes take what they are given.
+    let is_special = target.exists() && !target.is_file() && !target.is_dir();
+    if !is_special && inputs.iter().any(|input| absolute(input) == target) {
+        return Err(Error::Usage {
+            message: format!(
+                "{option} would overwrite {}, which this command reads",
+                path.display()
+            ),
+            help: Some(format!("give {option} a file of its own")),
+        });
+    }
+    Ok(())
+}
+
 /// The one name of a file, whether it is there or not.
 fn absolute(path: &Path) -> PathBuf {
     if let Ok(found) = fs::canonicalize(path) {

@@ -65,6 +65,14 @@ pub enum BuildError {
         /// What was probably meant.
         nearest: Option<&'static str>,
     },
+    /// A name that stands for something else than the kind.
+    #[error("`{name}` would be `{kind}` by its kind: a reader takes it for what its name says")]
+    TwoMeanings {
+        /// The metric.
+        name: String,
+        /// Its kind.
+        kind: String,
+    },
     /// A rubric without criteria.
     #[error("`{name}` is a rubric without criteria: say in `criteria` what a good answer does")]
     NoCriteria {
@@ -130,6 +138,14 @@ pub fn build(spec: &Spec<'_>) -> Result<Box<dyn Metric>, BuildError> {
     let kind = spec.kind.unwrap_or(spec.name);
     let kind = kind.rsplit_once('.').map_or(kind, |(_, kind)| kind);
     let name = spec.name;
+    if let (Some(by_name), Some(_)) = (gate::known::find(name), spec.kind)
+        && gate::known::find(kind).is_none_or(|by_kind| by_kind.name != by_name.name)
+    {
+        return Err(BuildError::TwoMeanings {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+        });
+    }
     if kind == "rubric" {
         return rubric(spec);
     }
@@ -202,7 +218,9 @@ fn cut_off(kind: &str, name: &str) -> Result<Option<(&'static str, usize)>, Buil
 fn unknown(spec: &Spec<'_>, kind: &str) -> BuildError {
     let name = spec.name.to_owned();
     if gate::known::find(kind).is_some() {
-        return BuildError::NotComputed { name };
+        return BuildError::NotComputed {
+            name: kind.to_owned(),
+        };
     }
     let nearest = nearest(kind);
     match spec.kind {

@@ -182,16 +182,18 @@ impl Judge {
         request: &Request,
         becomes_waiter: impl FnOnce(),
     ) -> Result<Answer, Failure> {
-        self.progress.requested();
         let read = |raw: &str| read(request, raw);
-        self.fly(key, becomes_waiter, async {
-            if let Some(answer) = self.recorded(&key, read) {
-                return Ok(answer);
-            }
-            self.refuse_in_replay()?;
-            self.judged(&key, request).await
-        })
-        .await
+        let outcome = self
+            .fly(key, becomes_waiter, async {
+                if let Some(answer) = self.recorded(&key, read) {
+                    return Ok(answer);
+                }
+                self.refuse_in_replay()?;
+                self.judged(&key, request).await
+            })
+            .await;
+        self.counts(&outcome);
+        outcome
     }
 
     /// Asks for embeddings.
@@ -200,17 +202,26 @@ impl Judge {
         texts: &[String],
         becomes_waiter: impl FnOnce(),
     ) -> Result<Answer, Failure> {
-        self.progress.requested();
         let key = Key::of_embeddings(self.identity(), texts, 0);
         let read = |raw: &str| read_vectors(raw, texts.len());
-        self.fly(key, becomes_waiter, async {
-            if let Some(answer) = self.recorded(&key, read) {
-                return Ok(answer);
-            }
-            self.refuse_in_replay()?;
-            self.embedded(&key, texts).await
-        })
-        .await
+        let outcome = self
+            .fly(key, becomes_waiter, async {
+                if let Some(answer) = self.recorded(&key, read) {
+                    return Ok(answer);
+                }
+                self.refuse_in_replay()?;
+                self.embedded(&key, texts).await
+            })
+            .await;
+        self.counts(&outcome);
+        outcome
+    }
+
+    /// A question that the end of the run took away was none.
+    fn counts(&self, outcome: &Result<Answer, Failure>) {
+        if !matches!(outcome, Err(failure) if failure.kind == FailureKind::Cancelled) {
+            self.progress.requested();
+        }
     }
 
     /// True when a run would have to pay for this question: it is not in the cache.

@@ -13,6 +13,7 @@ use metrics::{FailureKind, Info, Outcome, Sample};
 
 use crate::dataset::DatasetError;
 use crate::execute::{Job, Outcomes};
+use crate::provider::Identity;
 
 /// Why results could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +30,20 @@ pub enum RecordError {
 }
 
 /// What a metric is, as results say it.
-pub fn metric_info(info: &Info) -> MetricInfo {
+///
+/// The embedding model is a part of the version: with another one it is another metric, whose scores are not compared.
+pub fn metric_info(info: &Info, embeddings: Option<&Identity>) -> MetricInfo {
+    let version = match embeddings.filter(|_| info.embeds) {
+        Some(Identity {
+            provider,
+            model: Some(model),
+            ..
+        }) => format!("{}, embeddings {provider} {model}", info.version),
+        Some(Identity { provider, .. }) => format!("{}, embeddings {provider}", info.version),
+        None => info.version.clone(),
+    };
     MetricInfo {
-        version: Some(info.version.clone()),
+        version: Some(version),
         prompt_sha256: info.prompt_sha256.clone(),
         direction: Some(info.direction),
         range: info.range,

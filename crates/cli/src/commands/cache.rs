@@ -137,12 +137,35 @@ fn removed(removed: &Removed) -> String {
     text
 }
 
+/// A pack may replace an older pack, and nothing else.
+fn refuse_foreign(file: &Path) -> Result<(), Error> {
+    use std::io::Read;
+    const START: &[u8] = b"{\"schema\":\"rag-gate/answer/";
+    let mut start = Vec::new();
+    if file.is_file()
+        && let Ok(found) = std::fs::File::open(file)
+        && found
+            .take(START.len() as u64)
+            .read_to_end(&mut start)
+            .is_ok()
+        && !start.is_empty()
+        && start != START
+    {
+        return Err(Error::Usage {
+            message: format!("{} is there, and is no pack", file.display()),
+            help: Some("name a new file".to_owned()),
+        });
+    }
+    Ok(())
+}
+
 fn pack(cache: &Cache, file: &Path) -> Result<ExitCode, Error> {
     let packed = if file.to_str() == Some(input::STDIN) {
         cache
             .pack(io::stdout().lock())
             .map_err(|error| of_pack(error, Path::new("standard output")))?
     } else {
+        refuse_foreign(file)?;
         let mut packed = None;
         output::replace_with(file, |out| {
             packed = Some(cache.pack(out).map_err(|error| match error {

@@ -21,6 +21,12 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode, Error> {
     let mut inputs = check::inputs(&judging);
     inputs.extend(args.evaluation.dataset.clone());
     output::refuse_overwriting(&judging.output, &inputs)?;
+    // The first of them is what the run writes.
+    output::refuse_to_overwrite(
+        &judging.results,
+        "--results",
+        inputs.get(1..).unwrap_or(&[]),
+    )?;
     match measure(args, &judging) {
         Ok(ExitCode::Pass) => check::judge_file(&judging),
         Ok(other) => Ok(other),

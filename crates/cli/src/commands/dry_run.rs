@@ -87,7 +87,16 @@ fn time(configured: &Configured, survey: &Survey) -> String {
     if survey.calls == 0 {
         return "no call".to_owned();
     }
-    let k = configured.judge.settings.concurrency;
+    let settings = &configured.judge.settings;
+    let k = settings.concurrency;
+    let minutes = |amount: u64, limit: Option<u32>| {
+        limit.map_or(0.0, |limit| amount as f64 / f64::from(limit))
+    };
+    let tokens = survey.prompt_tokens + survey.completion_tokens;
+    let by_limits = 60.0 * minutes(survey.calls, settings.rpm).max(minutes(tokens, settings.tpm));
+    if survey.cached == 0 && by_limits > 1.0 {
+        return format!("at least {} by rpm and tpm", duration(by_limits));
+    }
     if survey.cached == 0 {
         return format!(
             "unknown: no cached answer tells how long a call takes (rag-gate plan --latency 2s --concurrency {k})"
@@ -97,7 +106,7 @@ fn time(configured: &Configured, survey: &Survey) -> String {
     let total = mean * survey.calls as f64 / k as f64;
     format!(
         "about {} at {k} calls at once, {} a call as in the cache",
-        duration(total.max(mean)),
+        duration(total.max(mean).max(by_limits)),
         duration(mean)
     )
 }

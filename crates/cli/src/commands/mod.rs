@@ -16,7 +16,7 @@ mod generate;
 #[cfg(feature = "runner")]
 mod plan;
 #[cfg(feature = "runner")]
-mod run;
+pub(crate) mod run;
 #[cfg(feature = "runner")]
 mod runs;
 #[cfg(feature = "generate")]

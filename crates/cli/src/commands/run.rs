@@ -48,7 +48,14 @@ pub(crate) fn say_notes(args: &EvaluationArgs, configured: &Configured) {
 
 /// The judge as reports name it.
 pub(crate) fn judge_name(configured: &Configured) -> String {
-    let identity = configured.judge.provider.identity();
+    let judged = configured.metrics.iter().any(|metric| metric.info().judged);
+    let embeds = configured.metrics.iter().any(|metric| metric.info().embeds);
+    let setup = match (judged, embeds, &configured.embeddings) {
+        (false, true, Some(embeddings)) => embeddings,
+        (false, false, _) => return "none (formulas alone)".to_owned(),
+        _ => &configured.judge,
+    };
+    let identity = setup.provider.identity();
     match (identity.provider.as_str(), &identity.model) {
         ("lexical", _) => "lexical (word overlap, no model)".to_owned(),
         (_, Some(model)) => reporter::plain(model),
@@ -63,12 +70,20 @@ fn checked(configured: &Configured) -> String {
         .map(|metric| metric.info().name.as_str())
         .collect();
     format!(
-        "ready: {} samples, {} metrics ({}), judge {}; nobody was called\n",
-        configured.dataset.len(),
-        names.len(),
+        "ready: {}, {} ({}), judge {}; nobody was called\n",
+        plural(configured.dataset.len(), "sample"),
+        plural(names.len(), "metric"),
         names.join(", "),
         judge_name(configured)
     )
+}
+
+/// `1 sample`, `2 samples`.
+pub(crate) fn plural(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
 }
 
 /// The means, with their denominators.

@@ -15,6 +15,7 @@ use runner::progress::Progress;
 use runner::provider::{Config, ConfigError, Provider};
 
 use crate::args::EvaluationArgs;
+use crate::commands::run::plural;
 use crate::commands::{beside, config_path, policy};
 use crate::error::Error;
 use crate::input;
@@ -38,6 +39,8 @@ pub(crate) struct Configured {
     pub(crate) cache: Cache,
     pub(crate) config_sha256: String,
     pub(crate) runs_path: Option<PathBuf>,
+    /// Files that results must not be written over.
+    pub(crate) inputs: Vec<PathBuf>,
     /// What was found and decided, for people.
     pub(crate) notes: Vec<String>,
 }
@@ -75,6 +78,12 @@ impl JudgeSetup {
             price: config.price(),
             ..Settings::default()
         };
+        if let Some(program) = section.and_then(|section| section.command.as_ref()?.first()) {
+            find_program(program, folder).map_err(|message| {
+                let help = "name a program that is there, with its path if it is not on the PATH";
+                place.error(message, Some(help.to_owned()), None)
+            })?;
+        }
         let provider = Provider::new(&config).map_err(|error| place.config(error))?;
         Ok(JudgeSetup { provider, settings })
     }
@@ -138,6 +147,21 @@ impl Place<'_> {
     }
 }
 
+/// Whether a program can be started: on the `PATH`, or where its path says, seen from `folder`.
+fn find_program(program: &str, folder: &Path) -> Result<(), String> {
+    let is_there = |path: PathBuf| path.is_file() || path.with_extension("exe").is_file();
+    let found = match program.contains(['/', '\\']) {
+        true => is_there(folder.join(program)),
+        false => std::env::var_os("PATH").is_some_and(|path| {
+            std::env::split_paths(&path).any(|folder| is_there(folder.join(program)))
+        }),
+    };
+    match found {
+        true => Ok(()),
+        false => Err(format!("the program `{program}` is not there")),
+    }
+}
+
 /// Reads gate.toml and the dataset, and checks that they fit each other.
 pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
     let config = config_path(args.config.as_deref())?;
@@ -182,7 +206,11 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         .runs
         .as_ref()
         .and_then(|runs| runs.path.as_deref());
+    let runs_path = beside(config.as_deref(), runs.unwrap_or(runner::runs::PATH));
+    let mut inputs = vec![path, runs_path.clone()];
+    inputs.extend(config.clone());
     Ok(Configured {
+        inputs,
         dataset,
         source,
         metrics,
@@ -190,10 +218,7 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         embeddings,
         cache,
         config_sha256: input::sha256(text.as_deref().unwrap_or("").as_bytes()),
-        runs_path: Some(beside(
-            config.as_deref(),
-            runs.unwrap_or(runner::runs::PATH),
-        )),
+        runs_path: Some(runs_path),
         notes,
     })
 }
@@ -287,8 +312,8 @@ fn describe(dataset: &Dataset, path: &Path, notes: &mut Vec<String>) {
         })
         .collect();
     notes.push(format!(
-        "{} samples in {}",
-        dataset.len(),
+        "{} in {}",
+        plural(dataset.len(), "sample"),
         input::name(path)
     ));
     notes.push(format!("columns: {}", said.join(", ")));
@@ -325,9 +350,25 @@ fn metrics_of(
 ) -> Result<Vec<Box<dyn Metric>>, Error> {
     let mut built: Vec<Box<dyn Metric>> = Vec::new();
     let is_pattern = |name: &str| name.contains(['*', '?', '[']);
+    let is_lexical = judge.provider.identity().provider == "lexical";
+    let mut patterns: Vec<&toml::Spanned<String>> = Vec::new();
     for (name, section) in policy.file().metrics.iter().flatten() {
         if is_pattern(name.get_ref()) && section.kind.is_none() {
+            patterns.push(name);
             continue;
+        }
+        if is_lexical && section.kind.as_deref().unwrap_or(name.get_ref()) == "rubric" {
+            return Err(place.error(
+                format!(
+                    "the judge `lexical` counts words and cannot score the rubric `{}`",
+                    name.get_ref()
+                ),
+                Some(
+                    "set another provider in [judge]: openai for any compatible server, or command"
+                        .to_owned(),
+                ),
+                Some(name.span()),
+            ));
         }
         let metric = metric(name.get_ref(), section)
             .map_err(|error| place.error(error.to_string(), None, Some(name.span())))?;
@@ -336,9 +377,13 @@ fn metrics_of(
     if !built.is_empty() {
         return Ok(built);
     }
-    // Words tell a refusal from an answer, and no more: see the page on metrics.
-    let is_lexical = judge.provider.identity().provider == "lexical";
     for name in DEFAULT_METRICS {
+        let is_meant =
+            |pattern: &&toml::Spanned<String>| gate::policy::matches(pattern.get_ref(), name);
+        if !patterns.is_empty() && !patterns.iter().any(is_meant) {
+            continue;
+        }
+        // Words tell a refusal from an answer, and no more: see the page on metrics.
         if is_lexical && name == "answer_relevancy" {
             continue;
         }
@@ -361,10 +406,16 @@ fn metrics_of(
         .map(|metric| metric.info().name.as_str())
         .collect();
     if names.is_empty() {
+        let message = match patterns.is_empty() {
+            true => "no metric can be computed from the columns of the dataset",
+            false => {
+                "no pattern of [metrics] matches a metric that can be computed from the columns of the dataset"
+            }
+        };
         return Err(place.error(
-            "no metric can be computed from the columns of the dataset".to_owned(),
-            Some("the metrics and what they need: docs/metrics.md".to_owned()),
-            None,
+            message.to_owned(),
+            Some("name the metrics: [metrics.faithfulness], … (docs/metrics.md says what each needs)".to_owned()),
+            patterns.first().map(|pattern| pattern.span()),
         ));
     }
     notes.push(format!(

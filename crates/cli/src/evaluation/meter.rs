@@ -100,7 +100,7 @@ fn line(now: &Snapshot, elapsed: Duration) -> String {
     if now.failed > 0 {
         parts.push(format!("{} failed", now.failed));
     }
-    if let (Some(cost), true) = (now.cost_usd(), now.calls > 0) {
+    if let (Some(cost), true) = (now.cost_usd(), now.nanodollars > 0) {
         parts.push(format!("${cost:.2}"));
     }
     if now.done > 0 && now.done < now.total {

@@ -12,6 +12,7 @@ use std::time::Instant;
 use gate::results::{JudgeInfo, Results, RunInfo};
 use runner::control::{Control, Ended};
 use runner::execute::{Job, Outcomes, execute};
+use runner::judge::Judge;
 use runner::progress::{Progress, Snapshot};
 use runner::{record, runs};
 use serde_json::{Value, json};
@@ -54,6 +55,7 @@ pub(crate) struct Evaluated {
 /// Runs what was configured and writes results.json, whole or not at all.
 pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<Evaluated, Error> {
     let path = results_path(args);
+    output::refuse_to_overwrite(&path, "--results", &configured.inputs)?;
     // One thread bears thousands of calls a second, and wakes no other for each of them; what computes has its own threads.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -147,9 +149,10 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
 
 /// Where the code and the judge of a run come from.
 fn run_info(job: &Job) -> RunInfo {
+    let embeddings = job.embeddings.as_ref().map(Judge::identity);
     let metrics = job.metrics.iter().map(|metric| {
         let info = metric.info();
-        (info.name.clone(), record::metric_info(info))
+        (info.name.clone(), record::metric_info(info, embeddings))
     });
     RunInfo {
         judge: judge_info(job),

@@ -254,6 +254,7 @@ pub struct MetricSection {
     /// What a `rubric` asks for.
     pub criteria: Option<String>,
     /// Lowest and highest grade of a `rubric`, as the judge gives it; the score is its share, from 0 to 1. Default `[1, 5]`.
+    #[serde(deserialize_with = "pair")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<[i64; 2]>"))]
     pub scale: Option<Spanned<[i64; 2]>>,
     /// Lowest allowed aggregate.
@@ -286,10 +287,24 @@ pub struct MetricSection {
     /// `higher` or `lower` is better.
     pub direction: Option<Direction>,
     /// Lowest and highest possible score.
+    #[serde(deserialize_with = "pair")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<[f64; 2]>"))]
     pub range: Option<Spanned<[f64; 2]>>,
     /// `block` (default), `warn` or `off`.
     pub severity: Option<Severity>,
+}
+
+/// Two values and no third, which the array types of serde pass over.
+fn pair<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<Spanned<[T; 2]>>, D::Error> {
+    let values = Spanned::<Vec<T>>::deserialize(deserializer)?;
+    let span = values.span();
+    <[T; 2]>::try_from(values.into_inner())
+        .map(|pair| Some(Spanned::new(span, pair)))
+        .map_err(|values| {
+            de::Error::invalid_length(values.len(), &"two numbers, the lower one first")
+        })
 }
 
 /// `[[slices]]`

@@ -24,7 +24,13 @@ pub fn create(folder: &Path) -> io::Result<()> {
     // Whoever makes it writes the file: of many processes at once that is one.
     match fs::create_dir(private) {
         Ok(()) => fs::write(private.join(".gitignore"), "*\n")?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // A full disk leaves it empty, and then the answers are offered to git.
+            let ignore = private.join(".gitignore");
+            if fs::metadata(&ignore).is_ok_and(|found| found.len() == 0) {
+                fs::write(ignore, "*\n")?;
+            }
+        }
         Err(error) => return Err(error),
     }
     fs::create_dir_all(folder)

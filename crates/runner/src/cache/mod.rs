@@ -162,7 +162,7 @@ impl Cache {
             .unwrap_or_else(PoisonError::into_inner)
             .insert(*key);
         if is_news {
-            tracing::warn!(path = %path.display(), problem, "an answer of the cache cannot be used; it is asked for again");
+            tracing::warn!(path = %path.display(), problem, "an answer of the cache cannot be used; it counts as missing");
         }
         None
     }

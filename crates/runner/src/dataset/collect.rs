@@ -247,7 +247,8 @@ impl Collector {
                 chosen.from,
                 chosen.column.name()
             ))
-            .help(format!("the columns are {}", listed(&self.notes.names))));
+            .help(format!("the columns are {}", listed(&self.notes.names)))
+            .of_options());
         }
         if self.has[Column::Question as usize] == 0 {
             self.warn(

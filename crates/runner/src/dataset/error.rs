@@ -15,6 +15,8 @@ pub struct DatasetError {
     pub sample: Option<String>,
     /// What to do about it.
     pub help: Option<String>,
+    /// True when gate.toml is to be mended, not the file.
+    pub is_of_options: bool,
 }
 
 impl DatasetError {
@@ -25,7 +27,14 @@ impl DatasetError {
             pointer: None,
             sample: None,
             help: None,
+            is_of_options: false,
         }
+    }
+
+    /// It is `[dataset.columns]` that is wrong.
+    pub(crate) fn of_options(mut self) -> Self {
+        self.is_of_options = true;
+        self
     }
 
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {

@@ -26,7 +26,7 @@ impl Options {
         self.columns
             .iter()
             .map(|(name, from)| {
-                let column = column(name)?;
+                let column = column(name).map_err(DatasetError::of_options)?;
                 // No column at all, so that what goes by a known name and is something else is let be.
                 let steps = match from.is_empty() {
                     true => Vec::new(),
@@ -36,7 +36,8 @@ impl Options {
                     return Err(DatasetError::new(format!(
                         "`{name} = \"{from}\"` in [dataset.columns] names no column"
                     ))
-                    .help("write the name of a column, a path such as `vars.question`, or a JSON pointer"));
+                    .help("write the name of a column, a path such as `vars.question`, or a JSON pointer")
+                    .of_options());
                 }
                 Ok(Chosen {
                     column,

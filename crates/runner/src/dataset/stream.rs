@@ -201,12 +201,12 @@ impl<R: Read> Stream<R> {
                 Ok(count) => self.end += count,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => (),
                 Err(error) => {
-                    return Err(
-                        DatasetError::new(format!("cannot be read: {error}")).at(&Place {
+                    return Err(DatasetError::new(format!("cannot be read: {error}"))
+                        .help("the disk is failing, or a compressed file was cut off or damaged: fetch it again")
+                        .at(&Place {
                             line: Some(self.line),
                             pointer: None,
-                        }),
-                    );
+                        }));
                 }
             }
         }

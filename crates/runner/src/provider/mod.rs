@@ -53,12 +53,31 @@ pub struct Usage {
     pub completion_tokens: Option<u64>,
 }
 
+/// Reads a name that may be anything: what is no text is unknown, and spoils no answer.
+fn name_as_far_as_known<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    match Option::<Value>::deserialize(deserializer)? {
+        Some(Value::String(name)) => Ok(Some(name)),
+        _ => Ok(None),
+    }
+}
+
 /// Reads a usage that may be anything: what is no number of tokens is unknown, and spoils no answer.
 fn usage_as_far_as_known<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Usage>, D::Error> {
     let found = Option::<Value>::deserialize(deserializer)?;
-    let tokens = |key: &str| found.as_ref().and_then(|usage| usage.get(key)?.as_u64());
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, not negative and below 2^53"
+    )]
+    let whole = |number: f64| {
+        let is_count = (0.0..9e15).contains(&number) && number.fract() == 0.0;
+        is_count.then_some(number as u64)
+    };
+    let tokens = |key: &str| whole(found.as_ref()?.get(key)?.as_f64()?);
     Ok(Some(Usage {
         prompt_tokens: tokens("prompt_tokens"),
         completion_tokens: tokens("completion_tokens"),

@@ -179,6 +179,95 @@ fn the_key_is_in_no_file_though_the_server_puts_it_into_good_answers() {
 }
 
 #[test]
+fn results_overwrite_nothing_that_is_read() {
+    let judge = Judge::start(Settings::default());
+    let project = Project::new(3, &judge.server.url(), "");
+    let before = (project.read("answers.jsonl"), project.read("gate.toml"));
+    for name in ["answers.jsonl", "gate.toml", ".rag-gate/runs.jsonl"] {
+        project
+            .gate(&["run", "--quiet", "--results", name])
+            .ended(2);
+    }
+    assert_eq!(
+        (project.read("answers.jsonl"), project.read("gate.toml")),
+        before
+    );
+    assert_eq!(judge.server.stats().calls, 0);
+}
+
+#[test]
+fn what_cannot_work_is_said_before_the_run() {
+    let project = Project::new(3, "http://127.0.0.1:1", "");
+    let policy = |judge: &str, metrics: &str| {
+        format!("version = 1\n[dataset]\npath = \"answers.jsonl\"\n[judge]\n{judge}\n{metrics}\n")
+    };
+    let rubric = "[metrics.polite]\nkind = \"rubric\"\ncriteria = \"polite\"";
+    for (judge, metrics, said) in [
+        ("provider = \"lexical\"", rubric, "cannot score the rubric"),
+        (
+            "provider = \"command\"\ncommand = [\"no-such-program\"]",
+            rubric,
+            "no-such-program",
+        ),
+        (
+            "provider = \"lexical\"",
+            "[metrics.faithfulness]\nkind = \"token_f1\"",
+            "by its kind",
+        ),
+        ("provider = \"lexical\"", "[metrics.\"zzz*\"]", "no pattern"),
+        (
+            "provider = \"simulated\"",
+            &format!("{rubric}\nscale = [1, 2, 3]"),
+            "two numbers",
+        ),
+        (
+            "provider = \"lexical\"",
+            "[metrics.faithfulness]\n[dataset.columns]\nquestoin = \"q\"",
+            "did you mean",
+        ),
+    ] {
+        project.write("gate.toml", &policy(judge, metrics));
+        let ran = project.gate(&["run", "--check-only"]);
+        ran.ended(2);
+        assert!(ran.stderr.contains(said), "{said}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn scores_of_two_embedding_models_are_not_compared() {
+    let judge = Judge::start(Settings::default());
+    let project = Project::new(3, &judge.server.url(), "");
+    let rows: String = (0..8)
+        .map(|row| {
+            json!({"id": row, "question": "q", "answer": format!("a {row}"), "ground_truth": "a"})
+                .to_string()
+                + "\n"
+        })
+        .collect();
+    project.write("answers.jsonl", &rows);
+    let policy = |model: &str| {
+        format!(
+            "version = 1\nbaseline = \"baseline.json\"\n[dataset]\npath = \"answers.jsonl\"\n[embeddings]\nprovider = \"openai\"\nbase_url = \"{}\"\nmodel = \"{model}\"\n[metrics.semantic_similarity]\n",
+            judge.server.url()
+        )
+    };
+    project.write("gate.toml", &policy("one"));
+    project
+        .gate(&["run", "--results", "results.json", "--quiet"])
+        .ended(0);
+    fs::rename(project.path("results.json"), project.path("baseline.json")).unwrap();
+    project.gate(&["ci", "--quiet"]).ended(0);
+    project.write("gate.toml", &policy("two"));
+    let ran = project.gate(&["ci", "--quiet"]);
+    ran.ended(3);
+    assert!(
+        ran.stdout.contains("embeddings openai two"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn a_run_without_a_score_is_no_success() {
     let project = Project::new(1, "http://127.0.0.1:1", "");
     fs::remove_file(project.path("gate.toml")).unwrap();

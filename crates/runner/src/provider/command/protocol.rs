@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use super::super::openai::check_vectors;
 use super::super::readable::readable;
-use super::super::{CallError, Completion, Embeddings, Scope, Usage, usage_as_far_as_known};
+use super::super::{
+    CallError, Completion, Embeddings, Scope, Usage, name_as_far_as_known, usage_as_far_as_known,
+};
 
 /// A question to the program.
 #[derive(Debug, Serialize)]
@@ -46,7 +48,7 @@ pub(super) enum Bad {
 struct Envelope {
     #[serde(default)]
     id: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "name_as_far_as_known")]
     model: Option<String>,
     #[serde(default, deserialize_with = "usage_as_far_as_known")]
     usage: Option<Usage>,

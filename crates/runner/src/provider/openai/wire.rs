@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::super::config::Server;
 use super::super::readable::readable;
-use super::super::{Completion, Embeddings, Usage, usage_as_far_as_known};
+use super::super::{Completion, Embeddings, Usage, name_as_far_as_known, usage_as_far_as_known};
 use super::Format;
 use metrics::{schema, schema_name};
 
@@ -101,7 +101,7 @@ pub(super) enum BadAnswer {
 
 #[derive(Debug, Deserialize)]
 struct ChatAnswer<'a> {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "name_as_far_as_known")]
     model: Option<String>,
     #[serde(borrow, default)]
     choices: Option<Vec<Choice<'a>>>,
@@ -226,7 +226,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 
 #[derive(Debug, Deserialize)]
 struct EmbedAnswer {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "name_as_far_as_known")]
     model: Option<String>,
     #[serde(default)]
     data: Option<Vec<Embedding>>,
