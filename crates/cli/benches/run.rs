@@ -1,6 +1,7 @@
 //! What `rag-gate run` costs, beside the least that the same calls can cost and beside plain asyncio, in the same run.
 //!
-//! `cargo bench -p cli --bench run` prints the tables of docs/performance.md. The server is a process of its own and draws
+//! `cargo bench -p cli --bench run` prints the tables of docs/performance.md; `-- http 50 200`, `-- warm` and `-- simulated` one
+//! of them. The server is a process of its own and draws
 //! the latency of a call from its number, so that everybody meets the same latencies in the same order. CPU (user and
 //! system) and peak memory are those of the whole client process, as the kernel counts them. `BENCH_PYTHON` names a Python
 //! with the package `openai`; without it the asyncio rows are left out.
@@ -58,8 +59,22 @@ fn main() {
     }
     let only = arguments.get(1).map_or("", String::as_str);
     let folder = tempfile::tempdir().unwrap();
+    let ks: Vec<usize> = arguments
+        .iter()
+        .skip(2)
+        .filter_map(|k| k.parse().ok())
+        .collect();
     if matches!(only, "" | "--bench" | "http") {
-        http(folder.path());
+        http(
+            folder.path(),
+            if ks.is_empty() {
+                &[5, 10, 50, 200]
+            } else {
+                &ks
+            },
+        );
+    }
+    if matches!(only, "" | "--bench" | "warm") {
         warm(folder.path());
     }
     if matches!(only, "" | "--bench" | "simulated") {
@@ -247,7 +262,7 @@ fn evaluation(folder: &Path, name: &str, rows: usize, metrics: &[&str], judge: &
 }
 
 /// 3000 calls with lognormal latency at k calls at once.
-fn http(folder: &Path) {
+fn http(folder: &Path, ks: &[usize]) {
     let mut server = Remote::start();
     let this = std::env::current_exe().unwrap();
     let url = server.url.clone();
@@ -260,7 +275,7 @@ fn http(folder: &Path) {
         "| k | client | makespan s | of the floor's | of the ideal | CPU ms a call | peak MB |"
     );
     println!("|---:|---|---:|---:|---:|---:|---:|");
-    for k in [5_usize, 10, 50, 200] {
+    for &k in ks {
         let judge = format!(
             "[judge]\nprovider = \"openai\"\nbase_url = \"{url}\"\nmodel = \"judge\"\nconcurrency = {k}\n"
         );
