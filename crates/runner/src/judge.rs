@@ -20,7 +20,7 @@ use metrics::{Answer, FailureKind, Message, Request};
 use tokio::sync::Semaphore;
 
 use crate::breaker::Breaker;
-use crate::cache::{Cache, Entry, Key, KeyParts, Writer};
+use crate::cache::{Cache, Entry, Key, KeyParts};
 use crate::control::{Control, Ended};
 use crate::limits::Limits;
 use crate::progress::Progress;
@@ -90,7 +90,6 @@ pub struct Judge {
     provider: Provider,
     settings: Settings,
     cache: Arc<Cache>,
-    writer: Writer,
     permits: Semaphore,
     limits: Limits,
     /// Answers of this run, and the flights that will bring one.
@@ -128,7 +127,6 @@ impl Judge {
             said_until: Mutex::default(),
             provider,
             settings,
-            writer: Writer::new(Arc::clone(&cache)),
             cache,
             progress,
             control,
@@ -326,16 +324,15 @@ impl Judge {
             }
         };
         self.record(
-            *key,
-            Entry {
+            key,
+            &Entry {
                 answer: completion.text,
                 model: completion.model,
                 usage: completion.usage,
                 at: jiff::Timestamp::now(),
                 latency_s: latency.as_secs_f64(),
             },
-        )
-        .await;
+        );
         Ok(answer)
     }
 
@@ -356,22 +353,21 @@ impl Judge {
         })?;
         let answer = read_vectors(&raw, texts.len())?;
         self.record(
-            *key,
-            Entry {
+            key,
+            &Entry {
                 answer: raw,
                 model: embeddings.model,
                 usage: embedding_usage(embeddings.usage),
                 at: jiff::Timestamp::now(),
                 latency_s: latency.as_secs_f64(),
             },
-        )
-        .await;
+        );
         Ok(answer)
     }
 
-    /// Keeps an answer. The call counts as under way until it is written; meanwhile others are made.
-    async fn record(&self, key: Key, entry: Entry) {
-        if let Err(error) = self.writer.put(key, entry).await {
+    /// Keeps an answer. Written where it stands: handing it to another thread costs more than the file.
+    fn record(&self, key: &Key, entry: &Entry) {
+        if let Err(error) = self.cache.put(key, entry) {
             tracing::warn!(%error, "an answer could not be kept");
         }
     }

@@ -12,7 +12,6 @@ pub(crate) mod folder;
 mod key;
 mod pack;
 mod upkeep;
-mod writer;
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -28,7 +27,6 @@ pub use folder::create as create_folder;
 pub use key::{Key, KeyParts, NoKey};
 pub use pack::{Packed, Unpacked};
 pub use upkeep::{ModelStats, Removed, Stats};
-pub(crate) use writer::Writer;
 
 use entry::Found;
 
