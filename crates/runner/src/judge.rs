@@ -224,12 +224,6 @@ impl Judge {
         }
     }
 
-    /// True when a run would have to pay for this question: it is not in the cache.
-    pub fn would_call(&self, request: &Request, repeat: u32) -> Option<Key> {
-        let key = self.key(request, repeat);
-        self.cache.get(&key).is_none().then_some(key)
-    }
-
     /// How long an equal question took earlier, in seconds, when it is to be asked again all the same.
     pub(crate) fn earlier_latency(&self, request: &Request, repeat: u32) -> Option<f64> {
         match self.cache.mode() {
@@ -319,7 +313,7 @@ impl Judge {
                 second.usage = plus(first.usage, second.usage);
                 match metrics::read(request.expect, &second.text) {
                     Ok(reading) => (second, Answer::Reading(reading)),
-                    Err(why) => return Err(self.unreadable(&second, &why)),
+                    Err(why) => return Err(Self::unreadable(&second, &why)),
                 }
             }
         };
@@ -549,7 +543,7 @@ impl Judge {
         }
     }
 
-    /// US dollars; computed in place costs nothing.
+    /// US dollars; `None` when a price or the tokens are unknown.
     fn cost(&self, usage: Usage) -> Option<f64> {
         let price = self.settings.price?;
         let part = |tokens: Option<u64>, price: Option<f64>| match tokens? {
@@ -562,7 +556,7 @@ impl Judge {
         )
     }
 
-    fn unreadable(&self, completion: &Completion, why: &metrics::Unreadable) -> Failure {
+    fn unreadable(completion: &Completion, why: &metrics::Unreadable) -> Failure {
         let shown: String = completion.text.chars().take(SHOWN_ANSWER).collect();
         let rest = match completion.text.len() > shown.len() {
             true => "…",
@@ -574,11 +568,7 @@ impl Judge {
         };
         Failure {
             kind: why.kind,
-            message: format!(
-                "{}{cut}; the judge said: {}{rest}",
-                why.message,
-                self.provider.redact(&shown)
-            ),
+            message: format!("{}{cut}; the judge said: {shown}{rest}", why.message),
         }
     }
 

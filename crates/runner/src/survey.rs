@@ -41,6 +41,7 @@ pub fn survey(
     dataset: &Dataset,
     metrics: &[Box<dyn Metric>],
     identity: &Identity,
+    embeddings: Option<&Identity>,
     cache: &Cache,
 ) -> Result<Survey, DatasetError> {
     let mut survey = Survey::default();
@@ -70,7 +71,11 @@ pub fn survey(
                 }
                 Step::Embed(texts) => {
                     let bytes = texts.iter().map(String::len).sum();
-                    (Key::of_embeddings(identity, &texts, 0), bytes, 0)
+                    (
+                        Key::of_embeddings(embeddings.unwrap_or(identity), &texts, 0),
+                        bytes,
+                        0,
+                    )
                 }
             };
             survey.count(key, cache, &mut asked);

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CacheArgs) -> Result<ExitCode, Error> {
 }
 
 /// The cache of gate.toml.
-pub(super) fn path_of(policy: &Policy, config: Option<&Path>) -> PathBuf {
+pub(crate) fn path_of(policy: &Policy, config: Option<&Path>) -> PathBuf {
     let named = policy
         .file()
         .cache

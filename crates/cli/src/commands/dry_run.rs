@@ -16,6 +16,10 @@ pub(crate) fn run(configured: &Configured) -> Result<ExitCode, Error> {
         &configured.dataset,
         &configured.metrics,
         provider.identity(),
+        configured
+            .embeddings
+            .as_ref()
+            .map(|embeddings| embeddings.provider.identity()),
         &configured.cache,
     )
     .map_err(|error| Error::Dataset {
@@ -26,7 +30,7 @@ pub(crate) fn run(configured: &Configured) -> Result<ExitCode, Error> {
 }
 
 fn text(configured: &Configured, survey: &Survey) -> String {
-    let in_place = configured.judge.provider.in_place();
+    let in_place = configured.judge.provider.in_place() && configured.embeddings.is_none();
     let mut rows: Vec<(&str, String)> = vec![
         ("judge", judge_name(configured)),
         (

@@ -2,7 +2,7 @@
 
 mod baseline;
 #[cfg(feature = "runner")]
-mod cache;
+pub(crate) mod cache;
 mod check;
 #[cfg(feature = "runner")]
 mod ci;
@@ -18,7 +18,7 @@ mod plan;
 #[cfg(feature = "runner")]
 pub(crate) mod run;
 #[cfg(feature = "runner")]
-mod runs;
+pub(crate) mod runs;
 #[cfg(feature = "generate")]
 mod schema;
 #[cfg(feature = "runner")]

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
 }
 
 /// The record of gate.toml.
-pub(super) fn path_of(policy: &Policy, config: Option<&Path>) -> PathBuf {
+pub(crate) fn path_of(policy: &Policy, config: Option<&Path>) -> PathBuf {
     let named = policy
         .file()
         .runs

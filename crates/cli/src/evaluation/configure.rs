@@ -16,7 +16,7 @@ use runner::provider::{Config, ConfigError, Provider};
 
 use crate::args::EvaluationArgs;
 use crate::commands::run::plural;
-use crate::commands::{beside, config_path, policy};
+use crate::commands::{beside, cache, config_path, policy, runs};
 use crate::error::Error;
 use crate::input;
 
@@ -38,7 +38,7 @@ pub(crate) struct Configured {
     pub(crate) embeddings: Option<JudgeSetup>,
     pub(crate) cache: Cache,
     pub(crate) config_sha256: String,
-    pub(crate) runs_path: Option<PathBuf>,
+    pub(crate) runs_path: PathBuf,
     /// Files that results must not be written over.
     pub(crate) inputs: Vec<PathBuf>,
     /// What was found and decided, for people.
@@ -201,12 +201,7 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         &judge,
         embeddings.as_ref(),
     )?;
-    let runs = policy
-        .file()
-        .runs
-        .as_ref()
-        .and_then(|runs| runs.path.as_deref());
-    let runs_path = beside(config.as_deref(), runs.unwrap_or(runner::runs::PATH));
+    let runs_path = runs::path_of(&policy, config.as_deref());
     let mut inputs = vec![path, runs_path.clone()];
     inputs.extend(config.clone());
     Ok(Configured {
@@ -218,7 +213,7 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         embeddings,
         cache,
         config_sha256: input::sha256(text.as_deref().unwrap_or("").as_bytes()),
-        runs_path: Some(runs_path),
+        runs_path,
         notes,
     })
 }
@@ -387,11 +382,8 @@ fn metrics_of(
         if is_lexical && name == "answer_relevancy" {
             continue;
         }
-        let metric = metrics::build(&metrics::Spec {
-            name,
-            ..metrics::Spec::default()
-        })
-        .map_err(|error| place.error(error.to_string(), None, None))?;
+        let metric = metric(name, &MetricSection::default())
+            .map_err(|error| place.error(error.to_string(), None, None))?;
         if metric
             .info()
             .needs
@@ -485,7 +477,6 @@ fn open_cache(
     embeddings: Option<&JudgeSetup>,
 ) -> Result<Cache, Error> {
     let section = policy.file().cache.as_ref();
-    let path = section.and_then(|cache| cache.path.as_deref());
     let asked = args
         .cache
         .or_else(|| section.and_then(|cache| cache.mode))
@@ -495,7 +486,7 @@ fn open_cache(
         true => CacheMode::Off,
         false => asked,
     };
-    let path = beside(config, path.unwrap_or(runner::cache::PATH));
+    let path = cache::path_of(policy, config);
     Cache::open(&path, mode).map_err(|error| Error::Refused {
         message: error.to_string(),
         help: Some("name another folder: [cache] path, or run with --cache off".to_owned()),

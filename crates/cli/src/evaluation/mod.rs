@@ -140,10 +140,10 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         ended: control.ended().filter(|_| !complete).cloned(),
         cost_usd: counts.cost_usd(),
         counts,
-        name: runs_path.and_then(|runs_path| put_on_record(&runs_path, measured)),
+        name: put_on_record(&runs_path, measured),
         scores: outcomes.scores() as u64,
         duration_s,
-        in_place: job.judge.provider().in_place(),
+        in_place: job.judge.provider().in_place() && job.embeddings.is_none(),
     })
 }
 

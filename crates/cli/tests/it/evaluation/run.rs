@@ -257,6 +257,14 @@ fn scores_of_two_embedding_models_are_not_compared() {
         .ended(0);
     fs::rename(project.path("results.json"), project.path("baseline.json")).unwrap();
     project.gate(&["ci", "--quiet"]).ended(0);
+    let planned = project.gate(&["run", "--dry-run"]);
+    assert!(
+        planned
+            .stdout
+            .contains("8: 8 cached, 0 equal to another, 0 to ask"),
+        "{}",
+        planned.stdout
+    );
     project.write("gate.toml", &policy("two"));
     let ran = project.gate(&["ci", "--quiet"]);
     ran.ended(3);
