@@ -110,6 +110,13 @@ pub(crate) struct CheckArgs {
     /// The policy [default: gate.toml, if there is one]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
+/// What `check` and `ci` have in common.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct JudgingArgs {
     /// Take policy, baseline and history from this git ref, so that a change cannot judge itself; `auto` finds it
     #[arg(long, value_name = "REF")]
     pub(crate) base: Option<String>,
@@ -231,18 +238,8 @@ pub(crate) struct CiArgs {
     /// Baseline to judge against [default: `baseline` of gate.toml]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// Take policy, baseline and history from this git ref, so that a change cannot judge itself; `auto` finds it
-    #[arg(long, value_name = "REF")]
-    pub(crate) base: Option<String>,
-    /// Apply the absolute limits alone when there is no baseline yet
-    #[arg(long)]
-    pub(crate) allow_missing_baseline: bool,
-    /// Write a rendering: text, markdown, json, junit or github (annotations); repeatable
-    #[arg(short, long, value_name = "FORMAT[=FILE]")]
-    pub(crate) output: Vec<Output>,
-    /// Leave out what judges and targets said about single samples (JSON keeps it)
-    #[arg(long)]
-    pub(crate) hide_text: bool,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -31,7 +31,7 @@ struct Loaded {
 }
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
-    output::refuse_overwriting(&args.output, &inputs(args))?;
+    output::refuse_overwriting(&args.judging.output, &inputs(args))?;
     judge_file(args)
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn judge_file(args: &CheckArgs) -> Result<ExitCode, Error> {
     match outcome {
         Ok(verdict) => {
             let code = ExitCode::from(verdict.outcome);
-            let written = output::write(&verdict, &args.output, !args.hide_text);
+            let written = output::write(&verdict, &args.judging.output, !args.judging.hide_text);
             match written {
                 Ok(()) => Ok(code),
                 // What was decided stays decided; what would pass does not pass unrecorded.
@@ -66,7 +66,9 @@ pub(crate) fn write_refusal(args: &CheckArgs, error: &Error, exit_code: ExitCode
         _ => Code::UnreadableInput,
     };
     let refused = Verdict::refused(&gate_id(args), code, error.to_string(), exit_code as u8);
-    if let Err(failed) = output::write_machine(&refused, &args.output, !args.hide_text) {
+    if let Err(failed) =
+        output::write_machine(&refused, &args.judging.output, !args.judging.hide_text)
+    {
         console::report(&failed);
     }
 }
@@ -74,11 +76,11 @@ pub(crate) fn write_refusal(args: &CheckArgs, error: &Error, exit_code: ExitCode
 /// Looks for the baseline before anything is paid for.
 #[cfg(feature = "runner")]
 pub(crate) fn find_baseline(args: &CheckArgs) -> Result<(), Error> {
-    if args.allow_missing_baseline {
+    if args.judging.allow_missing_baseline {
         return Ok(());
     }
     let config = config_path(args.config.as_deref())?;
-    if let Some(base) = &args.base {
+    if let Some(base) = &args.judging.base {
         Trusted::find(base)?;
         return Ok(());
     }
@@ -196,7 +198,7 @@ fn load(args: &CheckArgs) -> Result<Loaded, Error> {
             "results and baseline cannot both be standard input",
         ));
     }
-    match &args.base {
+    match &args.judging.base {
         None => from_tree(args),
         Some(_) if args.baseline.as_deref().is_some_and(is_stdin) => Err(Error::usage(
             "--base reads the baseline from git, not from standard input",
@@ -215,7 +217,7 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
     };
     let baseline_path = match baseline_path {
         Some(path) => path,
-        None if args.allow_missing_baseline => PathBuf::new(),
+        None if args.judging.allow_missing_baseline => PathBuf::new(),
         None => return Err(no_baseline_named()),
     };
     let results = input_results(&args.results)?;
@@ -228,7 +230,7 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
             )),
             input::history(&base::history_path(&baseline_path))?,
         )
-    } else if args.allow_missing_baseline {
+    } else if args.judging.allow_missing_baseline {
         (None, None)
     } else {
         return Err(missing_baseline(&args.results, &baseline_path));
@@ -260,7 +262,7 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
         .baseline
         .clone()
         .or_else(|| baseline_of(&policy, Some(&config)));
-    if path.is_none() && !args.allow_missing_baseline {
+    if path.is_none() && !args.judging.allow_missing_baseline {
         return Err(no_baseline_named());
     }
     let (baseline, history) = match &path {
@@ -359,7 +361,7 @@ fn baseline_of_base(
         .transpose()?;
     match (&baseline, &head_bytes) {
         (None, Some(_)) => changes.push(base::adoption(path, "the baseline")),
-        (None, None) if !args.allow_missing_baseline => {
+        (None, None) if !args.judging.allow_missing_baseline => {
             return Err(missing_baseline(&args.results, path));
         }
         _ => {}

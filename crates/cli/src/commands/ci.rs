@@ -13,14 +13,11 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode, Error> {
         results: results_path(&args.evaluation),
         baseline: args.baseline.clone(),
         config: args.evaluation.config.clone(),
-        base: args.base.clone(),
-        allow_missing_baseline: args.allow_missing_baseline,
-        output: args.output.clone(),
-        hide_text: args.hide_text,
+        judging: args.judging.clone(),
     };
     let mut inputs = check::inputs(&judging);
     inputs.extend(args.evaluation.dataset.clone());
-    output::refuse_overwriting(&judging.output, &inputs)?;
+    output::refuse_overwriting(&args.judging.output, &inputs)?;
     // The first of them is what the run writes.
     output::refuse_to_overwrite(
         &judging.results,

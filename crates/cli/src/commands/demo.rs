@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::{check, update};
-use crate::args::{CheckArgs, EvaluationArgs, UpdateArgs};
+use crate::args::{CheckArgs, EvaluationArgs, JudgingArgs, UpdateArgs};
 use crate::console;
 use crate::error::Error;
 use crate::evaluation::{self, LogFormat, configure, evaluate};
@@ -68,10 +68,7 @@ pub(crate) fn run(folder: &Path) -> Result<ExitCode, Error> {
         results: file(".rag-gate/results.json"),
         baseline: None,
         config: Some(file("gate.toml")),
-        base: None,
-        allow_missing_baseline: false,
-        output: Vec::new(),
-        hide_text: false,
+        judging: JudgingArgs::default(),
     })?;
     console::print(&format!(
         "$ echo $?\n{}\n\n\

@@ -16,7 +16,7 @@ mod generate;
 #[cfg(feature = "runner")]
 mod plan;
 #[cfg(feature = "runner")]
-pub(crate) mod run;
+mod run;
 #[cfg(feature = "runner")]
 pub(crate) mod runs;
 #[cfg(feature = "generate")]

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use gate::results::{Results, Score};
 
+use super::units::plural;
 use crate::args::{EvaluationArgs, RunArgs};
 use crate::error::Error;
 use crate::evaluation::{self, Configured, Evaluated, configure, evaluate};
@@ -76,14 +77,6 @@ fn checked(configured: &Configured) -> String {
         names.join(", "),
         judge_name(configured)
     )
-}
-
-/// `1 sample`, `2 samples`.
-pub(crate) fn plural(number: usize, noun: &str) -> String {
-    match number {
-        1 => format!("1 {noun}"),
-        _ => format!("{number} {noun}s"),
-    }
 }
 
 /// The means, with their denominators.

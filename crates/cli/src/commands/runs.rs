@@ -41,17 +41,17 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Error> {
         Some(RunsCommand::Prune { keep, older_than }) => {
             let before = older_than.map(units::Age::ago);
             let pruned = runs::prune(&path, *keep, before).map_err(of)?;
-            let of = |count: usize, name: &str| match count {
-                1 => format!("1 {name}"),
-                _ => format!("{count} {name}s"),
-            };
             let mut text = format!(
                 "removed {}; {} left\n",
-                of(pruned.removed, "run"),
+                units::plural(pruned.removed, "run"),
                 pruned.kept
             );
             if pruned.damaged > 0 {
-                let _ = writeln!(text, "left alone: {}", of(pruned.damaged, "damaged line"));
+                let _ = writeln!(
+                    text,
+                    "left alone: {}",
+                    units::plural(pruned.damaged, "damaged line")
+                );
             }
             text
         }

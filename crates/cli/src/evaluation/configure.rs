@@ -15,7 +15,7 @@ use runner::progress::Progress;
 use runner::provider::{Config, ConfigError, Provider};
 
 use crate::args::EvaluationArgs;
-use crate::commands::run::plural;
+use crate::commands::units::plural;
 use crate::commands::{beside, cache, config_path, policy, runs};
 use crate::error::Error;
 use crate::input;
