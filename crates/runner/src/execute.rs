@@ -218,29 +218,19 @@ struct Puller {
 
 impl Puller {
     fn pull(&self, runtime: &tokio::runtime::Handle) -> JoinSet<()> {
-        let mut tasks = JoinSet::new();
-        let (mut waiters, mut slots) = (Places::default(), Places::default());
+        let mut calls = Calls::new(runtime);
         while !self.job.control.is_stopping() {
             let at = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(&sample) = self.order.get(at) else {
                 break;
             };
-            let places = (&mut waiters, &mut slots);
-            self.take_up(sample as usize, &mut tasks, runtime, places);
-            while let Some(ended) = tasks.try_join_next() {
-                propagate(ended);
-            }
+            self.take_up(sample as usize, &mut calls);
         }
-        tasks
+        calls.start();
+        calls.tasks
     }
 
-    fn take_up(
-        &self,
-        index: usize,
-        tasks: &mut JoinSet<()>,
-        runtime: &tokio::runtime::Handle,
-        (waiters, slots): (&mut Places, &mut Places),
-    ) {
+    fn take_up(&self, index: usize, calls: &mut Calls) {
         let sample = match self.job.dataset.sample(index) {
             Ok(sample) => Arc::new(sample),
             Err(error) => {
@@ -271,20 +261,100 @@ impl Puller {
                 answers: Vec::new(),
             };
             let Some(call) = work.at_once() else {
+                // Nobody knows when the next call comes.
+                calls.start();
                 continue;
             };
-            let places = runtime.block_on(async {
-                let waiter = waiters.one(&self.waiters).await?;
-                Some((waiter, slots.one(&self.window).await?))
-            });
-            let Some((waiter, slot)) = places else {
+            let Some((waiter, slot)) = calls.places(&self.waiters, &self.window) else {
                 return;
             };
             if self.job.control.is_stopping() {
                 return;
             }
-            tasks.spawn_on(work.with_calls(call, slot, waiter), runtime);
+            calls.add(Ready {
+                work,
+                call,
+                slot,
+                waiter,
+            });
         }
+    }
+}
+
+/// A unit that needs a call and has its places.
+struct Ready {
+    work: Work,
+    call: Call,
+    slot: OwnedSemaphorePermit,
+    waiter: OwnedSemaphorePermit,
+}
+
+/// The calls of one puller. They start a few at a time: each start wakes the thread that all of them run on.
+struct Calls<'a> {
+    runtime: &'a tokio::runtime::Handle,
+    waiters: Places,
+    slots: Places,
+    ready: Vec<Ready>,
+    tasks: JoinSet<()>,
+}
+
+impl<'a> Calls<'a> {
+    /// How many start at once: few, since another puller's later and shorter ones overtake them meanwhile.
+    const TOGETHER: usize = 4;
+
+    fn new(runtime: &'a tokio::runtime::Handle) -> Self {
+        Calls {
+            runtime,
+            waiters: Places::default(),
+            slots: Places::default(),
+            ready: Vec::new(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// A place among those who wait and one among those who call; waits where all are taken.
+    fn places(
+        &mut self,
+        waiters: &Arc<Semaphore>,
+        window: &Arc<Semaphore>,
+    ) -> Option<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
+        if !(self.waiters.has_spare() && self.slots.has_spare()) {
+            // Whoever is ready does not wait for the place of another.
+            self.start();
+        }
+        self.runtime.block_on(async {
+            let waiter = self.waiters.one(waiters).await?;
+            Some((waiter, self.slots.one(window).await?))
+        })
+    }
+
+    fn add(&mut self, ready: Ready) {
+        self.ready.push(ready);
+        if self.ready.len() >= Self::TOGETHER {
+            self.start();
+        }
+    }
+
+    /// Starts what is ready.
+    fn start(&mut self) {
+        if !self.ready.is_empty() {
+            let batch = std::mem::take(&mut self.ready);
+            self.tasks.spawn_on(run_all(batch), self.runtime);
+        }
+        while let Some(ended) = self.tasks.try_join_next() {
+            propagate(ended);
+        }
+    }
+}
+
+/// Goes to the end of each.
+async fn run_all(batch: Vec<Ready>) {
+    let mut tasks = JoinSet::new();
+    for ready in batch {
+        tasks.spawn(ready.work.with_calls(ready.call, ready.slot, ready.waiter));
+    }
+    while let Some(ended) = tasks.join_next().await {
+        propagate(ended);
     }
 }
 
@@ -295,6 +365,11 @@ struct Places(Option<OwnedSemaphorePermit>);
 impl Places {
     /// How many are taken at a time.
     const BATCH: u32 = 16;
+
+    /// Whether [`Places::one`] would not wait.
+    fn has_spare(&self) -> bool {
+        self.0.as_ref().is_some_and(|spare| spare.num_permits() > 0)
+    }
 
     /// One place; waits where all are taken. `None` never happens as long as the semaphore is open.
     async fn one(&mut self, of: &Arc<Semaphore>) -> Option<OwnedSemaphorePermit> {
