@@ -53,6 +53,13 @@ const fn cost(name: &'static str) -> Known {
     }
 }
 
+const fn formula_lower(name: &'static str) -> Known {
+    Known {
+        direction: Direction::Lower,
+        ..formula(name)
+    }
+}
+
 /// All known metrics.
 pub const KNOWN: &[Known] = &[
     judged("faithfulness"),
@@ -68,17 +75,34 @@ pub const KNOWN: &[Known] = &[
     judged_lower("hallucination"),
     formula("semantic_similarity"),
     formula("exact_match"),
+    formula("exact_match_strict"),
     formula("token_f1"),
     formula("rouge_1"),
     formula("rouge_2"),
     formula("rouge_l"),
+    formula("bleu"),
+    formula("chrf"),
+    formula("chrf++"),
     formula("edit_similarity"),
+    formula("contains"),
+    formula("starts_with"),
+    formula("regex"),
+    formula("json_schema"),
+    formula("json_equal"),
+    formula("length"),
+    formula_lower("refusal"),
+    formula("citation_validity"),
+    formula("quote_validity"),
+    formula("language"),
     formula("precision_at_k"),
     formula("recall_at_k"),
     formula("hit_rate_at_k"),
     formula("hit_rate"),
     formula("mrr"),
+    formula("mrr_at_k"),
     formula("map"),
+    formula("map_at_k"),
+    formula("ndcg"),
     formula("ndcg_at_k"),
     formula("r_precision"),
     cost("latency_s"),
@@ -90,16 +114,21 @@ pub const KNOWN: &[Known] = &[
     cost("context_length"),
 ];
 
-/// The known metric of that name; `recall@5` is `recall_at_k`, and a group before a dot is no part of the name:
-/// `retrieval.ndcg@10`.
+/// Tools whose formulas are known under their names: `faithfulness@ragas`.
+pub const PEERS: &[&str] = &["ragas", "deepeval", "promptfoo", "ragchecker"];
+
+/// The known metric of that name; `recall@5` is `recall_at_k`, `faithfulness@ragas` has direction and range of
+/// `faithfulness`, and a group before a dot is no part of the name: `retrieval.ndcg@10`.
 pub fn find(name: &str) -> Option<&'static Known> {
     let name = name.rsplit_once('.').map_or(name, |(_, name)| name);
-    let exact = KNOWN.iter().find(|known| known.name == name);
-    exact.or_else(|| {
-        let (stem, k) = name.split_once('@')?;
-        k.parse::<u32>().ok()?;
-        let general = format!("{stem}_at_k");
-        KNOWN.iter().find(|known| known.name == general)
+    let exact = |name: &str| KNOWN.iter().find(|known| known.name == name);
+    exact(name).or_else(|| {
+        let (stem, of) = name.split_once('@')?;
+        if PEERS.contains(&of) {
+            return exact(stem);
+        }
+        of.parse::<u32>().ok()?;
+        exact(&format!("{stem}_at_k"))
     })
 }
 
@@ -116,6 +145,10 @@ mod tests {
         assert_eq!(
             find("retrieval.ndcg@10").map(|known| known.name),
             Some("ndcg_at_k")
+        );
+        assert_eq!(
+            find("faithfulness@ragas").map(|known| known.name),
+            Some("faithfulness")
         );
         assert_eq!(find("recall@x"), None);
         assert_eq!(find("faithfullness"), None);

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
 
-use metrics::{Answer, Context, Metric, Outcome, Sample, Spec, Step};
+use metrics::{Answer, Context, Metric, Outcome, Sample, Step};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -51,10 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "metric             label              data                       n  good   AUC  cutoff  accuracy  kappa  always good"
     );
     for (metric, label, good_from) in QUESTIONS {
-        let built = metrics::build(&Spec {
-            name: metric,
-            ..Spec::default()
-        })?;
+        let built = metrics::by_name(metric)?;
         for (group, rows) in &groups {
             // One of the two labels of faithfulness: what people said where there is both.
             if label == "faithfulness"
@@ -142,10 +139,7 @@ fn read(path: &str) -> Result<Vec<Row>, Box<dyn Error>> {
 
 /// Number of samples, and the means of label and score of faithfulness.
 fn means(rows: &[Row]) -> Result<(usize, f64, f64), Box<dyn Error>> {
-    let metric = metrics::build(&Spec {
-        name: "faithfulness",
-        ..Spec::default()
-    })?;
+    let metric = metrics::by_name("faithfulness")?;
     let pairs: Vec<_> = rows
         .iter()
         .filter_map(|row| {

@@ -169,7 +169,7 @@ fn relevancy(question: &str, answer: &str) -> (f64, String) {
 }
 
 fn verdict(holds: f64, reason: String) -> Verdict {
-    Verdict { holds, reason }
+    Verdict::new(holds, reason)
 }
 
 /// The first words of the claim that are not in the evidence.

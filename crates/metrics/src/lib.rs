@@ -7,6 +7,8 @@
 //! Sample ─▶ Metric::step ─▶ Ask(Request) ─▶ judge ─▶ read(expect, raw) ─▶ Answer ─▶ Metric::step ─▶ Done(Outcome)
 //! ```
 
+#[cfg(test)]
+mod every;
 mod json;
 mod judged;
 pub mod lexical;
@@ -24,7 +26,7 @@ mod text;
 
 pub use outcome::{Answer, FailureKind, Outcome, Step};
 pub use read::{Unreadable, read, repair, schema, schema_name};
-pub use registry::{BuildError, Spec, build, names};
+pub use registry::{BuildError, Entry, Files, Spec, build, by_name, entries, find};
 pub use request::{Expect, Message, Reading, Request, Role, Verdict};
 pub use sample::{Context, Sample, Turn};
 
@@ -45,6 +47,8 @@ pub struct Info {
     pub range: Option<[f64; 2]>,
     /// True when a judge is asked.
     pub judged: bool,
+    /// Most questions to the judge about one sample.
+    pub calls: u32,
     /// True when an embedding model is asked.
     pub embeds: bool,
     /// The columns that it cannot do without.
@@ -125,4 +129,26 @@ pub trait Metric: std::fmt::Debug + Send + Sync {
     ///
     /// A pure function: the same sample and answers give the same step.
     fn step(&self, sample: &Sample, answers: &[Answer]) -> Step;
+
+    /// The instructions that a judge gets; `None` where no judge is asked.
+    fn prompt(&self) -> Option<&str> {
+        None
+    }
+
+    /// What all samples have together, where that is no mean of theirs; `None` for most metrics.
+    fn corpus(&self) -> Option<Box<dyn Corpus>> {
+        None
+    }
+}
+
+/// A value of all samples together that is no mean of their scores, as corpus BLEU.
+pub trait Corpus: Send {
+    /// Takes up a sample; one that the metric does not apply to changes nothing.
+    fn add(&mut self, sample: &Sample);
+
+    /// The value; `None` without samples that the metric applies to.
+    fn value(&self) -> Option<f64>;
+
+    /// How it was computed, in the notation of the reference implementation.
+    fn signature(&self) -> String;
 }

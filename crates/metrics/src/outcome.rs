@@ -11,6 +11,8 @@ pub enum Step {
     Ask(Request),
     /// The embeddings of these texts.
     Embed(Vec<String>),
+    /// What the program of a `command` says of the sample.
+    Run,
 }
 
 /// What a step asked for.
@@ -18,6 +20,8 @@ pub enum Step {
 pub enum Answer {
     /// Of [`Step::Ask`].
     Reading(Reading),
+    /// Of [`Step::Run`].
+    Outcome(Outcome),
     /// Of [`Step::Embed`]: a vector for each text, in their order, all of one length.
     Embeddings(Vec<Vec<f32>>),
 }

@@ -83,6 +83,11 @@ impl Prompt {
         }
     }
 
+    /// The instructions.
+    pub(crate) fn system(&self) -> &str {
+        &self.system
+    }
+
     /// SHA-256 of all that is fixed in the prompt, in lower-case hexadecimal.
     pub(crate) fn sha256(&self) -> String {
         let mut hash = Sha256::new();
@@ -276,6 +281,17 @@ pub(crate) fn form(expect: Expect) -> String {
         Expect::Verdicts { items } => format!(
             "one JSON object and nothing else: {{\"verdicts\": [{{\"id\": 1, \"reason\": \"\", \"verdict\": true}}, …]}}, \
              with exactly one entry for each number from 1 to {items}, and `verdict` true or false"
+        ),
+        Expect::Quotes { items } => format!(
+            "one JSON object and nothing else: {{\"verdicts\": [{{\"id\": 1, \"quote\": \"…\", \"reason\": \"\", \"verdict\": \
+             true}}, …]}}, with exactly one entry for each number from 1 to {items}, and `verdict` true or false"
+        ),
+        Expect::Sources { items, sources } => format!(
+            "one JSON object and nothing else: {{\"items\": [{{\"id\": 1, \"sources\": [1, 2]}}, …]}}, with exactly one entry \
+             for each number from 1 to {items}, and in `sources` numbers from 1 to {sources}, or none"
+        ),
+        Expect::Texts { most } => format!(
+            "one JSON object and nothing else: {{\"texts\": [\"…\", \"…\"]}}, with at most {most} texts"
         ),
         Expect::Grade { low, high } => format!(
             "one JSON object and nothing else: {{\"grade\": {high}, \"reason\": \"why\"}}, with `grade` a whole number \

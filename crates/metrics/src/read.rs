@@ -69,7 +69,12 @@ pub fn read(expect: Expect, raw: &str) -> Result<Reading, Unreadable> {
     }
     let values = values(text)?;
     match expect {
-        Expect::Verdicts { items } => verdicts(&values, items),
+        Expect::Verdicts { items } | Expect::Quotes { items } => verdicts(&values, items),
+        Expect::Sources {
+            items,
+            sources: most,
+        } => sources(&values, items, most),
+        Expect::Texts { most } => texts(&values, most),
         Expect::Grade { low, high } => {
             if values.is_empty()
                 && let Ok(grade) = text.parse::<f64>()
@@ -241,6 +246,8 @@ const IDS: [&str; 8] = [
     "n",
 ];
 const REASONS: [&str; 5] = ["reason", "explanation", "why", "rationale", "reasoning"];
+const QUOTES: [&str; 4] = ["quote", "evidence", "citation", "source_text"];
+const SOURCES: [&str; 4] = ["sources", "source", "passages", "source_ids"];
 const GRADES: [&str; 4] = ["grade", "score", "rating", "value"];
 
 /// The verdicts that a value holds; `None` when it holds something else.
@@ -313,10 +320,7 @@ fn by_number(members: &[(String, Json)]) -> Result<Vec<Entry>, Unreadable> {
             let id = key.trim().parse().ok();
             let verdict = match value {
                 Json::Object(_) => entry(value)?.verdict,
-                _ => Verdict {
-                    holds: holds(value)?,
-                    reason: String::new(),
-                },
+                _ => Verdict::new(holds(value)?, ""),
             };
             Ok(Entry { id, verdict })
         })
@@ -353,6 +357,7 @@ fn entry(value: &Json) -> Result<Entry, Unreadable> {
         verdict: Verdict {
             holds,
             reason: reason(value),
+            quote: text(value, &QUOTES),
         },
     })
 }
@@ -398,9 +403,101 @@ fn holds(value: &Json) -> Result<f64, Unreadable> {
 }
 
 fn reason(value: &Json) -> String {
-    match value.member(&REASONS) {
-        Some(Json::Text(reason)) => reason.clone(),
-        _ => String::new(),
+    text(value, &REASONS).unwrap_or_default()
+}
+
+fn text(value: &Json, names: &[&str]) -> Option<String> {
+    match value.member(names) {
+        Some(Json::Text(text)) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+/// `{"items": [{"id": 1, "sources": [1, 3]}, …]}`: for each item the sources that hold it.
+fn sources(values: &[Json], items: usize, sources: usize) -> Result<Reading, Unreadable> {
+    let mut slots: Vec<Option<Vec<usize>>> = vec![None; items];
+    for entry in the_list(values, "no list of items in the answer")? {
+        let id = entry
+            .member(&IDS)
+            .and_then(whole)
+            .ok_or_else(|| inconsistent("an item without its id"))?;
+        let index = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+        let Some(slot) = index.and_then(|index| slots.get_mut(index)) else {
+            return Err(inconsistent(format!(
+                "an entry on {id}, but the items are 1 to {items}"
+            )));
+        };
+        let Some(Json::List(numbers)) = entry.member(&SOURCES) else {
+            return Err(inconsistent(format!("no list of sources on {id}")));
+        };
+        let mut held = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            let number = whole(number).and_then(|number| usize::try_from(number).ok());
+            match number.filter(|number| (1..=sources).contains(number)) {
+                Some(number) => held.push(number),
+                None => {
+                    return Err(inconsistent(format!(
+                        "a source of {id} that is none of 1 to {sources}"
+                    )));
+                }
+            }
+        }
+        held.sort_unstable();
+        held.dedup();
+        if slot.replace(held).is_some() {
+            return Err(inconsistent(format!("two entries on {id}")));
+        }
+    }
+    if let Some(missing) = slots.iter().position(Option::is_none) {
+        return Err(inconsistent(format!("no entry on {}", missing + 1)));
+    }
+    Ok(Reading::Sources(slots.into_iter().flatten().collect()))
+}
+
+/// `{"texts": ["…", …]}`: texts without the blank ones; doubles are kept once.
+fn texts(values: &[Json], most: usize) -> Result<Reading, Unreadable> {
+    let mut texts: Vec<String> = Vec::new();
+    for entry in the_list(values, "no list of texts in the answer")? {
+        let text = match entry {
+            Json::Text(text) => text.trim().to_owned(),
+            other => text(other, &["text", "question", "claim", "name", "entity"])
+                .ok_or_else(|| inconsistent("a text that is none"))?
+                .trim()
+                .to_owned(),
+        };
+        if !text.is_empty() && !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.len() > most {
+        let message = format!("{} texts; at most {most} were asked for", texts.len());
+        return Err(inconsistent(message));
+    }
+    Ok(Reading::Texts(texts))
+}
+
+/// The one list of the answer, bare or in an object.
+fn the_list<'a>(values: &'a [Json], none: &str) -> Result<&'a [Json], Unreadable> {
+    let mut lists = values.iter().filter_map(|value| match value {
+        Json::List(list) => Some(list),
+        object => {
+            let mut lists = object
+                .members()
+                .iter()
+                .filter_map(|(_, value)| match value {
+                    Json::List(list) => Some(list),
+                    _ => None,
+                });
+            match (lists.next(), lists.next()) {
+                (Some(list), None) => Some(list),
+                _ => None,
+            }
+        }
+    });
+    match (lists.next(), lists.next()) {
+        (Some(list), None) => Ok(list),
+        (None, _) => Err(unparsable(none)),
+        (Some(_), Some(_)) => Err(unparsable("several answers that differ")),
     }
 }
 
@@ -515,6 +612,33 @@ pub fn schema(expect: Expect) -> Value {
                 json!(["verdicts"]),
             )
         }
+        Expect::Quotes { .. } => {
+            let verdict = object(
+                json!({
+                    "id": {"type": "integer"}, "quote": {"type": "string"}, "reason": {"type": "string"},
+                    "verdict": {"type": "boolean"},
+                }),
+                json!(["id", "quote", "reason", "verdict"]),
+            );
+            object(
+                json!({"verdicts": {"type": "array", "items": verdict}}),
+                json!(["verdicts"]),
+            )
+        }
+        Expect::Sources { .. } => {
+            let item = object(
+                json!({"id": {"type": "integer"}, "sources": {"type": "array", "items": {"type": "integer"}}}),
+                json!(["id", "sources"]),
+            );
+            object(
+                json!({"items": {"type": "array", "items": item}}),
+                json!(["items"]),
+            )
+        }
+        Expect::Texts { .. } => object(
+            json!({"texts": {"type": "array", "items": {"type": "string"}}}),
+            json!(["texts"]),
+        ),
         Expect::Grade { low, high } => {
             let is_short = high
                 .checked_sub(low)
@@ -536,6 +660,9 @@ pub fn schema(expect: Expect) -> Value {
 pub fn schema_name(expect: Expect) -> &'static str {
     match expect {
         Expect::Verdicts { .. } => "verdicts",
+        Expect::Quotes { .. } => "quotes",
+        Expect::Sources { .. } => "sources",
+        Expect::Texts { .. } => "texts",
         Expect::Grade { .. } => "grade",
     }
 }

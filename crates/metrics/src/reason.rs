@@ -73,10 +73,7 @@ mod tests {
     use super::*;
 
     fn verdict(holds: f64, reason: &str) -> Verdict {
-        Verdict {
-            holds,
-            reason: reason.to_owned(),
-        }
+        Verdict::new(holds, reason)
     }
 
     #[test]
@@ -105,12 +102,7 @@ mod tests {
     #[test]
     fn it_is_cut_on_a_letter() {
         let long = "é".repeat(1000);
-        let verdicts = [const {
-            Verdict {
-                holds: 0.0,
-                reason: String::new(),
-            }
-        }; 9];
+        let verdicts = vec![verdict(0.0, ""); 9];
         let reason = missing(
             "claims",
             "unsupported",

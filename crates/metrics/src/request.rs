@@ -49,6 +49,23 @@ pub enum Expect {
         /// Number of items.
         items: usize,
     },
+    /// The same, each that holds with the words of the evidence that it rests on.
+    Quotes {
+        /// Number of items.
+        items: usize,
+    },
+    /// For each of so many items the sources that hold it; both are numbered from 1.
+    Sources {
+        /// Number of items.
+        items: usize,
+        /// Number of sources.
+        sources: usize,
+    },
+    /// Texts: questions, names. May be none.
+    Texts {
+        /// Most texts.
+        most: usize,
+    },
     /// A grade on a scale.
     Grade {
         /// Lowest grade.
@@ -63,6 +80,10 @@ pub enum Expect {
 pub enum Reading {
     /// One verdict for each item, in the order of the items.
     Verdicts(Vec<Verdict>),
+    /// For each item, in their order, the numbers of the sources that hold it, from 1, ascending.
+    Sources(Vec<Vec<usize>>),
+    /// Texts, none of them blank.
+    Texts(Vec<String>),
     /// A grade within its scale.
     Grade {
         /// The grade.
@@ -79,4 +100,17 @@ pub struct Verdict {
     pub holds: f64,
     /// Why; may be empty.
     pub reason: String,
+    /// The words of the evidence that it rests on, where they were asked for.
+    pub quote: Option<String>,
+}
+
+impl Verdict {
+    /// A verdict without a quote.
+    pub fn new(holds: f64, reason: impl Into<String>) -> Self {
+        Verdict {
+            holds,
+            reason: reason.into(),
+            quote: None,
+        }
+    }
 }

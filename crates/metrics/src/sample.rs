@@ -43,6 +43,9 @@ pub struct Sample {
     /// What the sample is filed under; each tag has one value or several.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, Vec<String>>,
+    /// What else the row says, by the names of the file; kept only where a metric looks for it.
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    pub other: serde_json::Map<String, serde_json::Value>,
     /// SHA-256 of question, history and reference, in lower-case hexadecimal; never of the answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub input_sha256: String,

@@ -201,7 +201,7 @@ fn earlier_latency(job: &Job, sample: u32) -> Option<f64> {
         .iter()
         .filter_map(|metric| match metric.step(&sample, &[]) {
             Step::Ask(request) => job.judge.earlier_latency(&request, 0),
-            Step::Done(_) | Step::Embed(_) => None,
+            Step::Done(_) | Step::Embed(_) | Step::Run => None,
         });
     latencies.max_by(f64::total_cmp)
 }
@@ -398,6 +398,8 @@ enum Call {
     Ask(Key, Request),
     /// The embeddings of texts.
     Embed(Vec<String>),
+    /// What a program says of the sample.
+    Run,
 }
 
 impl Work {
@@ -420,6 +422,7 @@ impl Work {
                     Err(key) => return Some(Call::Ask(key, request)),
                 },
                 Step::Embed(texts) => return Some(Call::Embed(texts)),
+                Step::Run => return Some(Call::Run),
             }
         }
         self.settle(endless(metric.as_ref()));
@@ -442,6 +445,10 @@ impl Work {
                 Call::Ask(key, request) => {
                     Box::pin(job.judge.ask(*key, request, becomes_waiter)).await
                 }
+                Call::Run => Err(Failure {
+                    kind: FailureKind::Refused,
+                    message: "no program belongs to the metric".to_owned(),
+                }),
                 Call::Embed(texts) => match &job.embeddings {
                     Some(embeddings) => Box::pin(embeddings.embed(texts, becomes_waiter)).await,
                     None => Err(Failure {

@@ -693,9 +693,18 @@ fn cancelled() -> CallError {
 
 fn weight(answer: &Answer) -> u32 {
     let bytes = match answer {
+        Answer::Reading(metrics::Reading::Sources(held)) => {
+            held.iter().map(|sources| 8 * sources.len() + 24).sum()
+        }
+        Answer::Reading(metrics::Reading::Texts(texts)) => {
+            texts.iter().map(|text| text.len() + 24).sum()
+        }
+        Answer::Outcome(_) => 0,
         Answer::Reading(metrics::Reading::Verdicts(verdicts)) => verdicts
             .iter()
-            .map(|verdict| verdict.reason.len() + 40)
+            .map(|verdict| {
+                verdict.reason.len() + verdict.quote.as_ref().map_or(0, String::len) + 64
+            })
             .sum(),
         Answer::Reading(metrics::Reading::Grade { reason, .. }) => reason.len(),
         Answer::Embeddings(vectors) => vectors.iter().map(|vector| 4 * vector.len() + 24).sum(),

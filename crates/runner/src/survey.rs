@@ -55,7 +55,7 @@ pub fn survey(
                     survey.not_applicable += 1;
                     continue;
                 }
-                Step::Done(_) => continue,
+                Step::Done(_) | Step::Run => continue,
                 Step::Ask(request) => {
                     let bytes: usize = request
                         .messages

@@ -330,9 +330,8 @@ pub(crate) fn metric(
 ) -> Result<Box<dyn Metric>, metrics::BuildError> {
     metrics::build(&metrics::Spec {
         name,
-        kind: section.kind.as_deref(),
-        criteria: section.criteria.as_deref(),
-        scale: section.scale.as_ref().map(|scale| *scale.get_ref()),
+        section,
+        files: &metrics::Files::default(),
     })
 }
 

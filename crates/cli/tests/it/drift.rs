@@ -437,7 +437,7 @@ fn the_docs_list_the_metrics_that_are_known_by_name() {
         };
         let row = match kind {
             "judged" | "formula" => "| 0 to 1 | higher |",
-            "judged_lower" => "| 0 to 1 | lower |",
+            "judged_lower" | "formula_lower" => "| 0 to 1 | lower |",
             "cost" => "| open | lower |",
             other => panic!("{other} has no row in docs/gate-toml.md"),
         };

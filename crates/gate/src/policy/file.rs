@@ -251,12 +251,67 @@ pub struct GateSection {
 pub struct MetricSection {
     /// What is computed, where the name does not say it: `rubric`, …
     pub kind: Option<String>,
-    /// What a `rubric` asks for.
+    /// What a `rubric` or `g_eval` grades by, or the question of a `yes_no`.
     pub criteria: Option<String>,
-    /// Lowest and highest grade of a `rubric`, as the judge gives it; the score is its share, from 0 to 1. Default `[1, 5]`.
+    /// Lowest and highest grade of a `rubric` or `g_eval`, as the judge gives it; the score is its share, from 0 to 1. A
+    /// `g_eval` that says nothing has 0 to 10. Default `[1, 5]`.
     #[serde(deserialize_with = "pair")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<[i64; 2]>"))]
     pub scale: Option<Spanned<[i64; 2]>>,
+    /// What grades of a `rubric` or `g_eval` mean, in words.
+    pub anchors: Option<IndexMap<String, String>>,
+    /// How a `rubric` or `g_eval` is to be graded, step by step.
+    pub steps: Option<Vec<String>>,
+    /// A file with the instructions for the judge, in place of those built in.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub prompt: Option<Spanned<String>>,
+    /// The program of a `command`, with its arguments.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<String>>"))]
+    pub command: Option<Spanned<Vec<String>>>,
+    /// How long a `command` may take for one sample. Default 60 s.
+    pub timeout: Option<Duration>,
+    /// Where a `json_path` finds its number in the row of the dataset: `$.usage.total_tokens`.
+    pub path: Option<String>,
+    /// Of what measures both ways: `f1` (default), `precision` or `recall`.
+    pub measure: Option<Measure>,
+    /// Whether `rouge_*` compares English words by their stem. Default `false`.
+    pub stemmer: Option<bool>,
+    /// How `rouge_*` (`ascii`, `words`) and `bleu` (`13a`, `intl`, `zh`, `char`, `none`) cut text into tokens.
+    pub tokenizer: Option<String>,
+    /// Of `edit_similarity`: `levenshtein` (default), `indel` or `jaro_winkler`.
+    pub similarity: Option<String>,
+    /// What `contains` and `starts_with` look for, or else the reference.
+    pub values: Option<Vec<String>>,
+    /// How many of `values` have to be there: `any` (default) or `all`.
+    pub require: Option<Require>,
+    /// The regular expression of a `regex`.
+    pub pattern: Option<String>,
+    /// Whether `contains`, `starts_with` and `regex` take upper and lower case for the same. Default `false`.
+    pub ignore_case: Option<bool>,
+    /// The file with the JSON Schema of a `json_schema`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub schema: Option<Spanned<String>>,
+    /// Shortest answer that a `length` accepts.
+    pub at_least: Option<u64>,
+    /// Longest answer that a `length` accepts.
+    pub at_most: Option<u64>,
+    /// What a `length` or `context_length` counts: `characters`, `words` or `sentences`.
+    pub unit: Option<String>,
+    /// The language that `language` wants, in ISO 639-1; that of the question by default.
+    pub language: Option<String>,
+    /// How retrieval metrics recognise a passage: by `id`, by its `text`, or by `similarity`. Default: ids where both sides
+    /// have them, else texts.
+    pub by: Option<MatchBy>,
+    /// How alike texts are that count as the same passage under `by = "similarity"`, above 0 and up to 1. Default 0.8.
+    pub threshold: Option<f64>,
+    /// What `context_precision` holds passages against: `reference` or `answer`. Default: the reference where there is one.
+    pub against: Option<Against>,
+    /// How many questions `answer_relevancy@ragas` asks for. Default 3.
+    pub questions: Option<u32>,
+    /// Shares of facts and of similarity in `answer_correctness`. Default `[0.75, 0.25]`.
+    #[serde(deserialize_with = "pair")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<[f64; 2]>"))]
+    pub weights: Option<Spanned<[f64; 2]>>,
     /// Lowest allowed aggregate.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub min: Option<Spanned<f64>>,
@@ -292,6 +347,56 @@ pub struct MetricSection {
     pub range: Option<Spanned<[f64; 2]>>,
     /// `block` (default), `warn` or `off`.
     pub severity: Option<Severity>,
+}
+
+/// Which side of an overlap counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Of what the answer says.
+    Precision,
+    /// Of what the reference says.
+    Recall,
+    /// Their harmonic mean.
+    #[default]
+    F1,
+}
+
+/// How many of several values are wanted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Require {
+    /// One of them.
+    #[default]
+    Any,
+    /// Each of them.
+    All,
+}
+
+/// What makes two passages the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum MatchBy {
+    /// Their ids.
+    Id,
+    /// Their texts, letter for letter.
+    Text,
+    /// Texts that are alike.
+    Similarity,
+}
+
+/// What passages are held against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Against {
+    /// The reference answer.
+    Reference,
+    /// The answer of the target.
+    Answer,
 }
 
 /// Two values and no third, which the array types of serde pass over.

@@ -14,9 +14,9 @@ use toml::Spanned;
 
 pub use bind::{Bound, BoundMetric, BoundSlice, Placed, SliceLimits, Worse, matches};
 pub use file::{
-    CacheMode, CacheSection, Concurrency, DatasetSection, Duration, GateFile, GateSection,
-    JudgeSection, MetricSection, OnIncomparable, PriceSection, ResponseFormat, RunsSection,
-    SliceSection, TargetSection, VariantSection,
+    Against, CacheMode, CacheSection, Concurrency, DatasetSection, Duration, GateFile, GateSection,
+    JudgeSection, MatchBy, Measure, MetricSection, OnIncomparable, PriceSection, Require,
+    ResponseFormat, RunsSection, SliceSection, TargetSection, VariantSection,
 };
 pub use types::{Direction, Limit, Rule, Severity};
 
@@ -349,6 +349,25 @@ fn check_metric(name: &Spanned<String>, metric: &MetricSection) -> Result<(), Po
                 PolicyError::new("a range is two numbers, the lower one first").at(range.span()),
             );
         }
+    }
+    if let Some(weights) = &metric.weights {
+        let of = *weights.get_ref();
+        if of.iter().any(|weight| !(0.0..=1.0).contains(weight)) || of.iter().sum::<f64>() <= 0.0 {
+            return Err(
+                PolicyError::new("weights are two numbers from 0 to 1, not both 0")
+                    .at(weights.span()),
+            );
+        }
+    }
+    if let Some(command) = &metric.command
+        && command
+            .get_ref()
+            .first()
+            .is_none_or(|program| program.trim().is_empty())
+    {
+        return Err(PolicyError::new("the command is empty")
+            .at(command.span())
+            .help("a program and its arguments: command = [\"python\", \"metric.py\"]"));
     }
     if let Some(scale) = &metric.scale {
         let [low, high] = *scale.get_ref();

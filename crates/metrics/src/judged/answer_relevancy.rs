@@ -31,6 +31,10 @@ impl Metric for AnswerRelevancy {
         &self.0.info
     }
 
+    fn prompt(&self) -> Option<&str> {
+        Some(self.0.prompt.system())
+    }
+
     fn step(&self, sample: &Sample, answers: &[Answer]) -> Step {
         let Some(question) = sample.question.as_deref().filter(|text| !is_blank(text)) else {
             return not_applicable("no question");

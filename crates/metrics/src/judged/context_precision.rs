@@ -28,6 +28,10 @@ impl Metric for ContextPrecision {
         &self.0.info
     }
 
+    fn prompt(&self) -> Option<&str> {
+        Some(self.0.prompt.system())
+    }
+
     fn step(&self, sample: &Sample, answers: &[Answer]) -> Step {
         let Some(passages) = passages(sample) else {
             return not_applicable("no contexts");
@@ -91,10 +95,7 @@ mod tests {
     fn check(useful: &[u8], expected: f64) {
         let verdicts: Vec<_> = useful
             .iter()
-            .map(|&useful| Verdict {
-                holds: f64::from(useful),
-                reason: String::new(),
-            })
+            .map(|&useful| Verdict::new(f64::from(useful), ""))
             .collect();
         assert!(
             (average_precision(&verdicts) - expected).abs() < 1e-12,
@@ -112,12 +113,7 @@ mod tests {
 
     #[test]
     fn perfect_is_exactly_one() {
-        let verdicts = [const {
-            Verdict {
-                holds: 1.0,
-                reason: String::new(),
-            }
-        }; 7];
+        let verdicts = vec![Verdict::new(1.0, ""); 7];
         assert_eq!(average_precision(&verdicts).to_bits(), 1.0_f64.to_bits());
     }
 }

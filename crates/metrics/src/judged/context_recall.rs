@@ -28,6 +28,10 @@ impl Metric for ContextRecall {
         &self.0.info
     }
 
+    fn prompt(&self) -> Option<&str> {
+        Some(self.0.prompt.system())
+    }
+
     fn step(&self, sample: &Sample, answers: &[Answer]) -> Step {
         let references = references(sample);
         if references.is_empty() {

@@ -28,6 +28,10 @@ impl Metric for Faithfulness {
         &self.0.info
     }
 
+    fn prompt(&self) -> Option<&str> {
+        Some(self.0.prompt.system())
+    }
+
     fn step(&self, sample: &Sample, answers: &[Answer]) -> Step {
         let Some(answer) = &sample.answer else {
             return not_applicable("no answer");

@@ -20,9 +20,72 @@ use gate::policy::Direction;
 use crate::outcome::{Answer, FailureKind, Outcome, Step};
 use crate::prompts::Prompt;
 use crate::reason;
+use crate::registry::Entry;
 use crate::request::{Expect, Message, Reading, Request, Verdict};
 use crate::sample::Sample;
 use crate::{Column, Info};
+
+/// What can be built.
+pub(crate) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "faithfulness",
+        about: "share of the answer's sentences that the passages support",
+        definition: "supported sentences of the answer, divided by all its sentences. Not applicable without an answer, \
+without passages, or without a claim.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(Faithfulness::new(of.name))),
+    },
+    Entry {
+        name: "context_precision",
+        about: "useful passages come first",
+        definition: "the average precision of the ranking, with a verdict for each passage: useful for arriving at the \
+reference, or not.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(ContextPrecision::new(of.name))),
+    },
+    Entry {
+        name: "context_recall",
+        about: "share of the reference's sentences that the passages hold",
+        definition: "sentences of the reference that can be attributed to the passages, divided by all its sentences; the \
+best over the references.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(ContextRecall::new(of.name))),
+    },
+    Entry {
+        name: "answer_relevancy",
+        about: "the answer addresses the question",
+        definition: "a grade from 1 to 5 for how directly and completely the answer addresses the question, as its share \
+from 0 to 1.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(AnswerRelevancy::new(of.name))),
+    },
+    Entry {
+        name: "rubric",
+        about: "a criterion of your own",
+        definition: "the judge's grade on a scale, by the criteria of gate.toml, as its share from 0 to 1.",
+        keys: &["criteria", "scale"],
+        example: "kind = 'rubric'\ncriteria = 'The answer is polite.'",
+        build: |of| {
+            let criteria = of.section.criteria.as_deref().map(str::trim);
+            let criteria = criteria
+                .filter(|criteria| !criteria.is_empty())
+                .ok_or_else(|| of.lacks("criteria", "say in it what a good answer does"))?;
+            let scale = of
+                .section
+                .scale
+                .as_ref()
+                .map_or(SCALE, |scale| *scale.get_ref());
+            Ok(Box::new(Rubric::new(of.name, criteria, scale)))
+        },
+    },
+];
+
+/// The scale of a rubric that names none.
+const SCALE: [i64; 2] = [1, 5];
 
 /// Version of the definitions of all judged metrics.
 const VERSION: &str = "1";
@@ -46,6 +109,7 @@ impl Judged {
                 direction: Direction::Higher,
                 range: Some([0.0, 1.0]),
                 judged: true,
+                calls: 1,
                 embeds: false,
                 needs: needs.to_vec(),
             },

@@ -34,6 +34,10 @@ impl Metric for Rubric {
         &self.judged.info
     }
 
+    fn prompt(&self) -> Option<&str> {
+        Some(self.judged.prompt.system())
+    }
+
     fn step(&self, sample: &Sample, answers: &[Answer]) -> Step {
         let Some(answer) = &sample.answer else {
             return not_applicable("no answer");

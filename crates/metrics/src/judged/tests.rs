@@ -1,17 +1,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::every::any_sample;
+use crate::registry::tests::built;
 use crate::sample::{Context, Turn};
-use crate::{Metric, Spec, build, names};
+use crate::{Metric, find};
 
 fn metric(name: &str) -> Box<dyn Metric> {
-    let criteria = (name == "rubric").then_some("The answer is polite.");
-    build(&Spec {
-        name,
-        criteria,
-        ..Spec::default()
-    })
-    .unwrap()
+    built(name, find(name).unwrap().example).unwrap()
 }
 
 fn sample() -> Sample {
@@ -54,14 +50,7 @@ fn done(name: &str, sample: &Sample, answer: Answer) -> Outcome {
 }
 
 fn holds(all: &[f64]) -> Answer {
-    let verdict = |&holds: &f64| Verdict {
-        holds,
-        reason: if holds < 0.5 {
-            "not said".to_owned()
-        } else {
-            String::new()
-        },
-    };
+    let verdict = |&holds: &f64| Verdict::new(holds, if holds < 0.5 { "not said" } else { "" });
     Answer::Reading(Reading::Verdicts(all.iter().map(verdict).collect()))
 }
 
@@ -299,73 +288,7 @@ fn prompts_differ_and_stay() {
     "#);
 }
 
-fn any_text() -> impl Strategy<Value = Option<String>> {
-    prop::option::of("\\PC{0,20}|[A-Z. \n]{0,9}={0,7}[a-z. \n]{0,9}|")
-}
-
-fn any_contexts() -> impl Strategy<Value = Option<Vec<Context>>> {
-    let context =
-        (prop::option::of("[a-c]"), "\\PC{0,10}").prop_map(|(id, text)| Context { id, text });
-    prop::option::of(prop::collection::vec(context, 0..4))
-}
-
-fn any_ids() -> impl Strategy<Value = Option<Vec<String>>> {
-    prop::option::of(prop::collection::vec("[a-d]?", 0..4))
-}
-
-prop_compose! {
-    fn any_sample()(
-        question in any_text(),
-        answer in any_text(),
-        references in prop::option::of(prop::collection::vec("\\PC{0,20}", 0..3)),
-        contexts in any_contexts(),
-        reference_contexts in any_contexts(),
-        context_ids in any_ids(),
-        reference_context_ids in any_ids(),
-    ) -> Sample {
-        Sample { question, answer, references, contexts, reference_contexts, context_ids, reference_context_ids, ..Sample::default() }
-    }
-}
-
 proptest! {
-    /// Whatever the sample, a metric asks for what can be answered, and scores within its range.
-    #[test]
-    fn any_sample_ends_in_an_outcome(sample in any_sample(), share in 0.0..=1.0_f64) {
-        for name in names() {
-            let metric = metric(&name.replace("@k", "@2"));
-            let mut answers = Vec::new();
-            let outcome = loop {
-                prop_assert!(answers.len() <= 1, "{} asks twice", name);
-                let answer = match metric.step(&sample, &answers) {
-                    Step::Done(outcome) => break outcome,
-                    Step::Embed(texts) => {
-                        prop_assert!(metric.info().embeds && texts.iter().all(|text| !text.trim().is_empty()));
-                        Answer::Embeddings(texts.iter().map(|_| vec![1.0, 0.5]).collect())
-                    }
-                    Step::Ask(request) => {
-                        prop_assert!(metric.info().judged);
-                        match request.expect {
-                            Expect::Verdicts { items } => {
-                                prop_assert!(items > 0 && items == request.items.len());
-                                holds(&vec![share; items])
-                            }
-                            Expect::Grade { low, high } => grade(low as f64 + share * (high - low) as f64),
-                        }
-                    }
-                };
-                answers.push(answer);
-            };
-            match outcome {
-                Outcome::Score { score, reason } => {
-                    prop_assert!((0.0..=1.0).contains(&score), "{}: {}", name, score);
-                    prop_assert!(reason.is_none_or(|reason| reason.len() < 310));
-                }
-                Outcome::NotApplicable(why) => prop_assert!(!why.is_empty()),
-                Outcome::Failed { message, .. } => prop_assert!(false, "{}: {}", name, message),
-            }
-        }
-    }
-
     /// The data cannot end its own part.
     #[test]
     fn the_fence_holds(sample in any_sample()) {

@@ -1,6 +1,6 @@
+use crate::by_name;
 use crate::outcome::{Outcome, Step};
 use crate::sample::{Context, Sample};
-use crate::{Spec, build};
 
 fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
@@ -23,13 +23,7 @@ fn contexts(all: &[(Option<&str>, &str)]) -> Vec<Context> {
 }
 
 fn of(name: &str, sample: &Sample) -> String {
-    match build(&Spec {
-        name,
-        ..Spec::default()
-    })
-    .unwrap()
-    .step(sample, &[])
-    {
+    match by_name(name).unwrap().step(sample, &[]) {
         Step::Done(Outcome::Score { score, reason }) => {
             format!("{score} {}", reason.unwrap_or_default())
         }

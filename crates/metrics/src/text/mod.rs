@@ -12,8 +12,38 @@ pub(crate) use token_f1::TokenF1;
 
 use gate::policy::Direction;
 
+use crate::registry::Entry;
 use crate::sample::Sample;
 use crate::{Column, Info};
+
+/// What can be built.
+pub(crate) const ENTRIES: &[Entry] = &[
+    Entry {
+        name: "semantic_similarity",
+        about: "the answer means what the reference means, as an embedding model has it",
+        definition: "the cosine of the embeddings of answer and reference, negative ones being 0; the best over the references.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(SemanticSimilarity::new(of.name))),
+    },
+    Entry {
+        name: "exact_match",
+        about: "the answer is the reference",
+        definition: "1 when the answer equals a reference after the normalisation of SQuAD, extended to all scripts; else 0.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(ExactMatch::new(of.name))),
+    },
+    Entry {
+        name: "token_f1",
+        about: "shared words of answer and reference",
+        definition: "F1 of the tokens, counted with their repetitions, after the normalisation of SQuAD; the best over the \
+references.",
+        keys: &[],
+        example: "",
+        build: |of| Ok(Box::new(TokenF1::new(of.name))),
+    },
+];
 
 fn info(name: &str, embeds: bool) -> Info {
     Info {
@@ -23,6 +53,7 @@ fn info(name: &str, embeds: bool) -> Info {
         direction: Direction::Higher,
         range: Some([0.0, 1.0]),
         judged: false,
+        calls: 0,
         embeds,
         needs: vec![Column::Answer, Column::Reference],
     }

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::outcome::{Outcome, Step};
-use crate::{Metric, Spec, build};
+use crate::{Metric, by_name};
 
 fn sample(answer: &str, references: &[&str]) -> Sample {
     Sample {
@@ -61,11 +61,7 @@ fn squad_is_matched_where_squad_is_right() {
 fn the_best_reference_counts() {
     let sample = sample("the Eiffel tower", &["Louvre", "Eiffel Tower!"]);
     for metric in ["exact_match", "token_f1"] {
-        let metric = build(&Spec {
-            name: metric,
-            ..Spec::default()
-        })
-        .unwrap();
+        let metric = by_name(metric).unwrap();
         assert_eq!(score(&*metric, &sample).to_bits(), 1.0_f64.to_bits());
     }
 }
@@ -73,11 +69,7 @@ fn the_best_reference_counts() {
 #[test]
 fn an_empty_answer_is_wrong_and_a_missing_reference_is_missing() {
     for name in ["exact_match", "token_f1", "semantic_similarity"] {
-        let metric = build(&Spec {
-            name,
-            ..Spec::default()
-        })
-        .unwrap();
+        let metric = by_name(name).unwrap();
         assert_eq!(
             score(&*metric, &sample("", &["Paris"])).to_bits(),
             0.0_f64.to_bits(),

@@ -113,16 +113,26 @@ impl Simulated {
 /// An answer of the form that is asked for.
 fn draw(expect: Expect, hash: u64) -> Reading {
     match expect {
-        Expect::Verdicts { items } => {
+        Expect::Verdicts { items } | Expect::Quotes { items } => {
             let mut state = hash;
             let verdicts = (0..items).map(|_| {
                 state = mix(state);
-                Verdict {
-                    holds: f64::from(u8::from(state >> 56 < YES_OF_256)),
-                    reason: String::new(),
-                }
+                Verdict::new(f64::from(u8::from(state >> 56 < YES_OF_256)), "")
             });
             Reading::Verdicts(verdicts.collect())
+        }
+        Expect::Sources { items, sources } => {
+            let mut state = hash;
+            let mut is_held = || {
+                state = mix(state);
+                state >> 56 < YES_OF_256
+            };
+            let held = (0..items).map(|_| (1..=sources).filter(|_| is_held()).collect());
+            Reading::Sources(held.collect())
+        }
+        Expect::Texts { most } => {
+            let texts = (1..=most.min(3)).map(|number| format!("text {number} of {hash:08x}"));
+            Reading::Texts(texts.collect())
         }
         Expect::Grade { low, high } => {
             let width = high.saturating_sub(low).max(0).unsigned_abs() + 1;
@@ -140,10 +150,29 @@ pub(super) fn written(reading: &Reading) -> String {
     let value = match reading {
         Reading::Verdicts(verdicts) => {
             let verdicts: Vec<_> = std::iter::zip(1_u32.., verdicts)
-                .map(|(id, Verdict { holds, reason })| json!({"id": id, "reason": reason, "verdict": holds}))
+                .map(|(id, verdict)| {
+                    let Verdict {
+                        holds,
+                        reason,
+                        quote,
+                    } = verdict;
+                    match quote {
+                        Some(quote) => {
+                            json!({"id": id, "quote": quote, "reason": reason, "verdict": holds})
+                        }
+                        None => json!({"id": id, "reason": reason, "verdict": holds}),
+                    }
+                })
                 .collect();
             json!({ "verdicts": verdicts })
         }
+        Reading::Sources(held) => {
+            let items: Vec<_> = std::iter::zip(1_u32.., held)
+                .map(|(id, sources)| json!({"id": id, "sources": sources}))
+                .collect();
+            json!({ "items": items })
+        }
+        Reading::Texts(texts) => json!({ "texts": texts }),
         Reading::Grade { grade, reason } => json!({"reason": reason, "grade": grade}),
     };
     value.to_string()
@@ -215,7 +244,7 @@ mod tests {
             .map(|n| request(&n.to_string(), Expect::Grade { low: -1, high: 3 }))
             .map(|request| match judge(0, 0.0, 0).read(&request) {
                 Reading::Grade { grade, .. } => grade.to_string(),
-                Reading::Verdicts(_) => panic!("a grade was asked for"),
+                _ => panic!("a grade was asked for"),
             })
             .collect();
         assert_eq!(Vec::from_iter(grades), ["-1", "0", "1", "2", "3"]);

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use gate::policy::{CacheMode, Policy};
 use gate::results::RunInfo;
-use metrics::{Metric, Outcome, Spec};
+use metrics::{Metric, Outcome};
 use runner::cache::Cache;
 use runner::control::Control;
 use runner::dataset::{Dataset, Options};
@@ -157,11 +157,7 @@ impl Done {
 }
 
 pub(crate) fn metric(name: &str) -> Box<dyn Metric> {
-    metrics::build(&Spec {
-        name,
-        ..Spec::default()
-    })
-    .unwrap()
+    metrics::by_name(name).unwrap()
 }
 
 /// `count` rows of which `distinct` are different, but for their ids.
