@@ -415,8 +415,19 @@ impl Judge {
                 self.progress.spent(usage, self.cost(usage));
                 Ok((answer, latency))
             }
-            Err(error) => {
-                if error.scope == Scope::Run || self.is_asked_too_much(error.scope) {
+            Err(mut error) => {
+                if let Some(wait) = self.asked_too_much(error.scope) {
+                    error.message = format!(
+                        "{} asks to wait {} s, longer than the {} s that a run waits: {}",
+                        self.provider.address(),
+                        wait.as_secs(),
+                        self.settings.patience.as_secs(),
+                        error.message
+                    );
+                    error.scope = Scope::Run;
+                }
+                self.ends_when_down(self.breaker.gave_up(&error), &error);
+                if error.scope == Scope::Run {
                     self.control.end(Ended::Fatal {
                         address: self.provider.address(),
                         failure: Failure::from(error.clone()),
@@ -434,8 +445,24 @@ impl Judge {
     }
 
     /// Whether a server wants to be left alone for longer than anybody waits.
-    fn is_asked_too_much(&self, scope: Scope) -> bool {
-        matches!(scope, Scope::Passing { retry_after: Some(after) } if after > self.settings.patience)
+    fn asked_too_much(&self, scope: Scope) -> Option<Duration> {
+        match scope {
+            Scope::Passing { retry_after } => {
+                retry_after.filter(|after| *after > self.settings.patience)
+            }
+            _ => None,
+        }
+    }
+
+    /// The run ends where the breaker says after how many attempts the judge is down.
+    fn ends_when_down(&self, attempts: Option<u64>, error: &CallError) {
+        if let Some(attempts) = attempts {
+            self.control.end(Ended::Down {
+                address: self.provider.address(),
+                attempts,
+                failure: Failure::from(error.clone()),
+            });
+        }
     }
 
     /// One attempt, when it is its turn.
@@ -461,15 +488,7 @@ impl Judge {
         drop(permit);
         match &outcome {
             Ok(_) => self.breaker.closes(),
-            Err(error) => {
-                if let Some(count) = self.breaker.opens(error) {
-                    self.control.end(Ended::Down {
-                        address: self.provider.address(),
-                        attempts: count,
-                        failure: Failure::from(error.clone()),
-                    });
-                }
-            }
+            Err(error) => self.ends_when_down(self.breaker.opens(error), error),
         }
         outcome.map(|answer| (answer, started.elapsed()))
     }

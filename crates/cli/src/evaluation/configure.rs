@@ -15,10 +15,11 @@ use runner::progress::Progress;
 use runner::provider::{Config, ConfigError, Provider};
 
 use crate::args::EvaluationArgs;
+use crate::commands::check::accepted;
 use crate::commands::units::plural;
-use crate::commands::{beside, cache, config_path, policy, runs};
+use crate::commands::{baseline_of, beside, cache, config_path, policy, runs};
 use crate::error::Error;
-use crate::input;
+use crate::{input, output};
 
 /// The metrics of a run that nobody configured: those that the dataset has the columns for.
 const DEFAULT_METRICS: [&str; 5] = [
@@ -202,8 +203,17 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         embeddings.as_ref(),
     )?;
     let runs_path = runs::path_of(&policy, config.as_deref());
-    let mut inputs = vec![path, runs_path.clone()];
+    let mut inputs = vec![path];
     inputs.extend(config.clone());
+    inputs.extend(
+        baseline_of(&policy, config.as_deref())
+            .iter()
+            .flat_map(|baseline| accepted(baseline))
+            // The first baseline may be written by a run.
+            .filter(|path| path.exists()),
+    );
+    output::refuse_to_overwrite(&runs_path, "[runs] path", &inputs)?;
+    inputs.push(runs_path.clone());
     Ok(Configured {
         inputs,
         dataset,

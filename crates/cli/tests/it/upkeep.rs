@@ -218,12 +218,11 @@ fn a_gate_toml_in_another_encoding_is_a_wrong_configuration() {
 #[test]
 fn a_limit_on_files_ends_a_run_with_a_message() {
     let folder = tempfile::tempdir().unwrap();
+    let answer = "a ".repeat(40);
     let rows: String = (0..2000)
         .map(|row| {
-            format!(
-                "{{\"id\": {row}, \"answer\": \"{}\", \"contexts\": [\"b\"]}}\n",
-                "a ".repeat(40)
-            )
+            let row = serde_json::json!({"id": row, "answer": answer, "contexts": ["b"]});
+            row.to_string() + "\n"
         })
         .collect();
     fs::write(folder.path().join("d.jsonl"), rows).unwrap();
