@@ -9,6 +9,7 @@ mod words;
 
 use crate::reason::cut;
 use crate::request::{Expect, Reading, Request, Verdict};
+pub(crate) use refusal::is_refusal;
 use words::{Word, Words, all_words, words};
 
 /// What is left of a claim's share when one of its numbers is not in the evidence.

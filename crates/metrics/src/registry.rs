@@ -326,10 +326,14 @@ pub(crate) mod tests {
     /// The metric of that name, with the rest of its table as TOML.
     pub(crate) fn built(name: &str, table: &str) -> Result<Box<dyn Metric>, BuildError> {
         let section: MetricSection = toml::from_str(table).unwrap();
+        let files = Files {
+            schema: section.schema.as_ref().map(|_| "{}".to_owned()),
+            ..Files::default()
+        };
         build(&Spec {
             name,
             section: &section,
-            files: &Files::default(),
+            files: &files,
         })
     }
 
