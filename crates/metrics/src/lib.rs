@@ -12,6 +12,7 @@ mod every;
 mod json;
 mod judged;
 pub mod lexical;
+mod operational;
 mod outcome;
 mod prompts;
 pub mod read;
@@ -82,11 +83,19 @@ pub enum Column {
     Tags,
     /// The configuration of the target that answered.
     Variant,
+    /// How relevant the passages are that the target should have retrieved.
+    ReferenceContextGrades,
+    /// How long the target took to answer.
+    Latency,
+    /// The tokens that the target used to answer.
+    Tokens,
+    /// What the answer cost.
+    Cost,
 }
 
 impl Column {
     /// All columns.
-    pub const ALL: [Column; 12] = [
+    pub const ALL: [Column; 16] = [
         Column::Id,
         Column::Question,
         Column::Answer,
@@ -99,6 +108,10 @@ impl Column {
         Column::Cluster,
         Column::Tags,
         Column::Variant,
+        Column::ReferenceContextGrades,
+        Column::Latency,
+        Column::Tokens,
+        Column::Cost,
     ];
 
     /// The name, as `[dataset.columns]` and messages have it.
@@ -116,6 +129,10 @@ impl Column {
             Column::Cluster => "cluster",
             Column::Tags => "tags",
             Column::Variant => "variant",
+            Column::ReferenceContextGrades => "reference_context_grades",
+            Column::Latency => "latency",
+            Column::Tokens => "tokens",
+            Column::Cost => "cost",
         }
     }
 }
@@ -133,6 +150,11 @@ pub trait Metric: std::fmt::Debug + Send + Sync {
     /// The instructions that a judge gets; `None` where no judge is asked.
     fn prompt(&self) -> Option<&str> {
         None
+    }
+
+    /// True when it looks into [`Sample::other`], which is empty unless a metric does.
+    fn reads_other(&self) -> bool {
+        false
     }
 
     /// What all samples have together, where that is no mean of theirs; `None` for most metrics.

@@ -291,6 +291,7 @@ pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, Dat
         .unwrap_or_default();
     let options = dataset::Options {
         columns,
+        keep_other: reads_other(policy),
         ..dataset::Options::default()
     };
     let (text, sha) = input::dataset(path)?;
@@ -304,6 +305,15 @@ pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, Dat
         samples: Some(dataset.len() as u64),
     };
     Ok((dataset, source))
+}
+
+/// Whether a metric of the policy looks into the rows as they stand. One that cannot be built is complained of later, when
+/// the dataset was read.
+fn reads_other(policy: &Policy) -> bool {
+    let mut metrics = policy.file().metrics.iter().flatten();
+    metrics.any(|(name, section)| {
+        metric(name.get_ref(), section).is_ok_and(|metric| metric.reads_other())
+    })
 }
 
 /// What was recognised, for people.
