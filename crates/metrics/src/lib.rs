@@ -7,6 +7,7 @@
 //! Sample ─▶ Metric::step ─▶ Ask(Request) ─▶ judge ─▶ read(expect, raw) ─▶ Answer ─▶ Metric::step ─▶ Done(Outcome)
 //! ```
 
+mod cosine;
 #[cfg(test)]
 mod every;
 mod json;
@@ -26,7 +27,7 @@ pub mod sentences;
 mod text;
 
 pub use outcome::{Answer, FailureKind, Outcome, Step};
-pub use read::{Unreadable, read, repair, schema, schema_name};
+pub use read::{Numeral, Unreadable, of_model, read, repair, schema, schema_name, weigh};
 pub use registry::{BuildError, Entry, Files, Spec, build, by_name, entries, find};
 pub use request::{Expect, Message, Reading, Request, Role, Verdict};
 pub use sample::{Context, Sample, Turn};

@@ -427,7 +427,7 @@ pub(crate) mod tests {
         `recall_at_k` needs how many of the first passages count: write `recall@5`, or another number from 1
         `recall@0` needs how many of the first passages count: write `recall@5`, or another number from 1
         `tone` has no `criteria`: say in it what a good answer does
-        `token_f1` takes no `criteria`: it is for rubric
+        `token_f1` takes no `criteria`: it is for rubric, yes_no, g_eval
         `tone` has an unknown kind `rubrik`, did you mean `rubric`?
         "#);
     }

@@ -22,7 +22,7 @@ fn of(items: usize, raw: &str) -> String {
 
 fn graded(raw: &str) -> String {
     match read(GRADE, raw) {
-        Ok(Reading::Grade { grade, reason }) => format!("{grade} ({reason})"),
+        Ok(Reading::Grade { grade, reason, .. }) => format!("{grade} ({reason})"),
         Ok(other) => format!("{other:?}"),
         Err(error) => format!("{}: {error}", error.kind),
     }

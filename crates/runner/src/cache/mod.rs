@@ -337,6 +337,7 @@ mod tests {
     pub(super) fn entry(answer: &str) -> Entry {
         Entry {
             answer: answer.to_owned(),
+            numerals: Vec::new(),
             model: Some("judge-1".to_owned()),
             usage: Usage {
                 prompt_tokens: Some(12),

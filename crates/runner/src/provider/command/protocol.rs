@@ -121,6 +121,7 @@ pub(super) fn completion(line: &[u8], id: u64) -> Result<Completion, Bad> {
         model: envelope.model,
         usage: envelope.usage.unwrap_or_default(),
         is_cut: false,
+        numerals: Vec::new(),
     })
 }
 
