@@ -107,7 +107,7 @@ fn without_marks(text: &str) -> Vec<&str> {
     for word in text.split_whitespace() {
         let last = word.char_indices().next_back();
         match (last, word.chars().next()) {
-            (Some((0, _)), _) | (None, _) => words.push(word),
+            (Some((0, _)) | None, _) => words.push(word),
             (Some((at, last)), _) if last.is_ascii_punctuation() => {
                 words.extend([&word[..at], &word[at..]]);
             }

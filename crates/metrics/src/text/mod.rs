@@ -38,11 +38,11 @@ pub(crate) const ENTRIES: &[Entry] = &[
     Entry {
         name: "semantic_similarity",
         about: "the answer means what the reference means, as an embedding model has it",
-        definition: r#"```text
+        definition: r"```text
 score = max(0, cos(embedding of the answer, embedding of the reference))
 ```
 
-An empty answer scores 0. *Not applicable* without an answer or a reference."#,
+An empty answer scores 0. *Not applicable* without an answer or a reference.",
         keys: &[],
         example: "",
         build: |of| Ok(Box::new(SemanticSimilarity::new(of.name))),
@@ -50,9 +50,9 @@ An empty answer scores 0. *Not applicable* without an answer or a reference."#,
     Entry {
         name: "exact_match",
         about: "the answer is the reference",
-        definition: r#"1 when the answer equals a reference after normalisation, else 0. Normalisation is that of SQuAD 1.1 (lower case, no punctuation, no
+        definition: r"1 when the answer equals a reference after normalisation, else 0. Normalisation is that of SQuAD 1.1 (lower case, no punctuation, no
 `a`, `an`, `the`, single spaces), extended to the punctuation and the compatible forms of Unicode and to scripts without
-spaces."#,
+spaces.",
         keys: &[],
         example: "",
         build: |of| Ok(Box::new(ExactMatch::new(of.name))),
@@ -60,7 +60,7 @@ spaces."#,
     Entry {
         name: "exact_match_strict",
         about: "the answer is the reference, letter for letter",
-        definition: r#"1 when the answer equals a reference after trimming and Unicode NFC, else 0: for codes, numbers and names."#,
+        definition: r"1 when the answer equals a reference after trimming and Unicode NFC, else 0: for codes, numbers and names.",
         keys: &[],
         example: "",
         build: |of| Ok(exact_match::strict(of.name)),
@@ -68,14 +68,14 @@ spaces."#,
     Entry {
         name: "token_f1",
         about: "shared words of answer and reference",
-        definition: r#"```text
+        definition: r"```text
 precision = shared tokens / tokens of the answer
 recall    = shared tokens / tokens of the reference
 f1        = 2 · precision · recall / (precision + recall)
 ```
 
 Tokens as in `exact_match`, counted with their repetitions. Where a side has none: 1 when both have none, else 0 (SQuAD 2.0).
-`measure` takes one of the three."#,
+`measure` takes one of the three.",
         keys: &["measure"],
         example: "",
         build: |of| {
@@ -121,7 +121,7 @@ stems of English words of more than three letters (Porter, with the extensions o
     Entry {
         name: "bleu",
         about: "n-grams of the answer that the reference has",
-        definition: r#"Sentence BLEU (Papineni et al. 2002) as sacrebleu computes it, divided by 100: orders 1 to 4, brevity penalty, effective
+        definition: r"Sentence BLEU (Papineni et al. 2002) as sacrebleu computes it, divided by 100: orders 1 to 4, brevity penalty, effective
 order, exponential smoothing; all references count at once.
 
 ```text
@@ -130,7 +130,7 @@ score = brevity · exp(mean of ln precision_n),   brevity = min(1, exp(1 − ref
 
 `tokenizer` is one of sacrebleu's `13a`, `intl`, `zh`, `char`, `none`; where none is named, `zh` for Chinese references, `char`
 for other scripts without spaces, else `13a`. The BLEU of all samples together, which is no mean of theirs, stands with its
-signature in `run.metrics` of the results."#,
+signature in `run.metrics` of the results.",
         keys: &["tokenizer"],
         example: "",
         build: |of| bleu::Bleu::build(of),
@@ -138,8 +138,8 @@ signature in `run.metrics` of the results."#,
     Entry {
         name: "chrf",
         about: "n-grams of letters that answer and reference share",
-        definition: r#"chrF (Popović 2015) as sacrebleu computes it, divided by 100: n-grams of 1 to 6 letters without white space, β = 2; the best
-over the references. The chrF of all samples together stands with its signature in `run.metrics` of the results."#,
+        definition: r"chrF (Popović 2015) as sacrebleu computes it, divided by 100: n-grams of 1 to 6 letters without white space, β = 2; the best
+over the references. The chrF of all samples together stands with its signature in `run.metrics` of the results.",
         keys: &[],
         example: "",
         build: |of| Ok(Box::new(chrf::Chrf::new(of.name, 0))),
@@ -147,7 +147,7 @@ over the references. The chrF of all samples together stands with its signature 
     Entry {
         name: "chrf++",
         about: "n-grams of letters and words that answer and reference share",
-        definition: r#"chrF++ (Popović 2017) as sacrebleu computes it, divided by 100: chrF with n-grams of 1 and 2 words; the best over the references."#,
+        definition: r"chrF++ (Popović 2017) as sacrebleu computes it, divided by 100: chrF with n-grams of 1 and 2 words; the best over the references.",
         keys: &[],
         example: "",
         build: |of| Ok(Box::new(chrf::Chrf::new(of.name, 2))),
@@ -173,7 +173,7 @@ for. `ignore_case = true` takes upper and lower case for the same."#,
     Entry {
         name: "starts_with",
         about: "the answer begins with what it should",
-        definition: r#"1 when the answer, after white space, begins with any of `values`, or else of the references; else 0."#,
+        definition: r"1 when the answer, after white space, begins with any of `values`, or else of the references; else 0.",
         keys: &["values", "require", "ignore_case"],
         example: "",
         build: |of| presence::build(of, presence::Place::First),
@@ -181,8 +181,8 @@ for. `ignore_case = true` takes upper and lower case for the same."#,
     Entry {
         name: "regex",
         about: "the answer matches a pattern",
-        definition: r#"1 when `pattern` matches anywhere in the answer, else 0; `^` and `$` tie it to the ends. The syntax is that of the Rust crate `regex`:
-no look-around and no back-references, and time linear in the answer."#,
+        definition: r"1 when `pattern` matches anywhere in the answer, else 0; `^` and `$` tie it to the ends. The syntax is that of the Rust crate `regex`:
+no look-around and no back-references, and time linear in the answer.",
         keys: &["pattern", "ignore_case"],
         example: "pattern = '^Yes|^No'",
         build: |of| pattern::build(of),
@@ -190,8 +190,8 @@ no look-around and no back-references, and time linear in the answer."#,
     Entry {
         name: "json_schema",
         about: "the answer is JSON that a schema accepts",
-        definition: r#"1 when the answer, or what stands in its code fence, is JSON that the file `schema` accepts, else 0 with the first violations. The
-drafts 4 to 2020-12 are known; a `$ref` to another document is refused."#,
+        definition: r"1 when the answer, or what stands in its code fence, is JSON that the file `schema` accepts, else 0 with the first violations. The
+drafts 4 to 2020-12 are known; a `$ref` to another document is refused.",
         keys: &["schema"],
         example: "schema = 'answer.schema.json'",
         build: |of| structure::schema(of),
@@ -199,8 +199,8 @@ drafts 4 to 2020-12 are known; a `$ref` to another document is refused."#,
     Entry {
         name: "json_equal",
         about: "the answer is the JSON of the reference",
-        definition: r#"1 when the answer, or what stands in its code fence, is the same JSON as a reference: numbers by value, members in any order,
-lists in theirs. *Not applicable* where no reference is JSON."#,
+        definition: r"1 when the answer, or what stands in its code fence, is the same JSON as a reference: numbers by value, members in any order,
+lists in theirs. *Not applicable* where no reference is JSON.",
         keys: &[],
         example: "",
         build: |of| Ok(structure::equal(of)),
@@ -227,8 +227,8 @@ looked for, so a refusal in other words is not found."#,
     Entry {
         name: "citation_validity",
         about: "citations lead to a context",
-        definition: r#"The share of citations such as `[2]`, `[1, 3]` or `[1-3]` whose number is that of a context, counted from 1. Numbers of more than
-three digits are none. *Not applicable* without a citation."#,
+        definition: r"The share of citations such as `[2]`, `[1, 3]` or `[1-3]` whose number is that of a context, counted from 1. Numbers of more than
+three digits are none. *Not applicable* without a citation.",
         keys: &[],
         example: "",
         build: |of| Ok(grounding::citations(of.name)),
@@ -245,8 +245,8 @@ case and punctuation do not count. *Not applicable* without such a quotation."#,
     Entry {
         name: "language",
         about: "the answer is in the right language",
-        definition: r#"1 when the answer is in `language` (ISO 639-1), or else in that of the question; else 0. Languages are told by trigrams (crate
-`whatlang`). *Not applicable* where a text is too short or too mixed to tell."#,
+        definition: r"1 when the answer is in `language` (ISO 639-1), or else in that of the question; else 0. Languages are told by trigrams (crate
+`whatlang`). *Not applicable* where a text is too short or too mixed to tell.",
         keys: &["language"],
         example: "",
         build: |of| language::build(of),
