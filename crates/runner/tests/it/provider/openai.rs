@@ -282,6 +282,16 @@ async fn answers_of_real_servers_are_understood() {
                 assert!(ask(&provider).await.unwrap().text.starts_with("```json"));
             }
             "truncated_by_max_tokens" => assert!(ask(&provider).await.unwrap().is_cut),
+            "logprobs_single_token" => {
+                let numerals = ask(&provider).await.unwrap().numerals;
+                assert_eq!((numerals.len(), numerals[0].said), (1, 1));
+                let numbers: Vec<i64> = numerals[0]
+                    .likely
+                    .iter()
+                    .map(|(number, _)| *number)
+                    .collect();
+                assert_eq!(numbers, [1, 0, 2]);
+            }
             "two_texts" => {
                 let texts = ["a".to_owned(), "b".to_owned()];
                 let embeddings = provider.embed(&texts).await.unwrap();
@@ -308,7 +318,7 @@ async fn answers_of_real_servers_are_understood() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 11);
+    assert_eq!(seen, 12);
 }
 
 #[tokio::test]
