@@ -9,6 +9,7 @@
 
 #[cfg(test)]
 mod every;
+mod external;
 mod json;
 mod judged;
 pub mod lexical;
@@ -24,6 +25,7 @@ mod script;
 pub mod sentences;
 mod text;
 
+pub use external::{Program, Reply, reply};
 pub use outcome::{Answer, FailureKind, Outcome, Step};
 pub use read::{Unreadable, read, repair, schema, schema_name};
 pub use registry::{BuildError, Entry, Files, Spec, build, by_name, entries, find};
@@ -132,6 +134,11 @@ pub trait Metric: std::fmt::Debug + Send + Sync {
 
     /// The instructions that a judge gets; `None` where no judge is asked.
     fn prompt(&self) -> Option<&str> {
+        None
+    }
+
+    /// The program that [`Step::Run`] asks; `None` where none is.
+    fn program(&self) -> Option<&Program> {
         None
     }
 

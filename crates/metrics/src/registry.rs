@@ -5,7 +5,7 @@
 
 use gate::policy::MetricSection;
 
-use crate::{Metric, judged, retrieval, text};
+use crate::{Metric, external, judged, retrieval, text};
 
 /// What gate.toml says of a metric that it wants computed.
 #[derive(Debug, Clone, Copy)]
@@ -174,9 +174,14 @@ fn takers(key: &str) -> String {
 
 /// All that can be built, in the order of the docs.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    [judged::ENTRIES, text::ENTRIES, retrieval::ENTRIES]
-        .into_iter()
-        .flatten()
+    [
+        judged::ENTRIES,
+        text::ENTRIES,
+        retrieval::ENTRIES,
+        external::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The entry of that name or kind: `recall@5` is that of `recall@k`, and a group before a dot is no part of it.

@@ -624,7 +624,8 @@ fn sleeper(control: Control) -> impl Fn(Duration) -> BoxFuture<'static, ()> {
     }
 }
 
-fn read(request: &Request, raw: &str) -> Result<Answer, Failure> {
+/// What a judge said, in the form that was asked for.
+pub(crate) fn read(request: &Request, raw: &str) -> Result<Answer, Failure> {
     metrics::read(request.expect, raw)
         .map(Answer::Reading)
         .map_err(|why| Failure {
@@ -634,7 +635,7 @@ fn read(request: &Request, raw: &str) -> Result<Answer, Failure> {
 }
 
 /// Vectors of one length, one for each text.
-fn read_vectors(raw: &str, texts: usize) -> Result<Answer, Failure> {
+pub(crate) fn read_vectors(raw: &str, texts: usize) -> Result<Answer, Failure> {
     let failure = |kind, message| Failure { kind, message };
     let vectors: Vec<Vec<f32>> = serde_json::from_str(raw).map_err(|error| {
         failure(

@@ -13,6 +13,7 @@ pub mod execute;
 pub mod judge;
 mod limits;
 pub mod plan;
+pub mod program;
 pub mod progress;
 pub mod provider;
 pub mod record;

@@ -53,7 +53,16 @@ pub(crate) fn judge_name(configured: &Configured) -> String {
     let embeds = configured.metrics.iter().any(|metric| metric.info().embeds);
     let setup = match (judged, embeds, &configured.embeddings) {
         (false, true, Some(embeddings)) => embeddings,
-        (false, false, _) => return "none (formulas alone)".to_owned(),
+        (false, false, _) => {
+            let has_program = configured
+                .metrics
+                .iter()
+                .any(|metric| metric.program().is_some());
+            return match has_program {
+                true => "none (formulas and programs)".to_owned(),
+                false => "none (formulas alone)".to_owned(),
+            };
+        }
         _ => &configured.judge,
     };
     let identity = setup.provider.identity();

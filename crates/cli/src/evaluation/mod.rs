@@ -1,8 +1,10 @@
 //! An evaluation: from gate.toml and a dataset to results.json, with everything that the terminal has to do with it.
 
 mod configure;
+mod files;
 mod logging;
 mod meter;
+mod place;
 mod signals;
 
 use std::path::{Path, PathBuf};
@@ -18,8 +20,10 @@ use runner::{record, runs};
 use serde_json::{Value, json};
 
 pub(crate) use configure::{Configured, configure, metric, read_dataset};
+pub(crate) use files::MetricFiles;
 pub(crate) use logging::{LogFormat, init as init_logging};
 pub(crate) use meter::duration;
+pub(crate) use place::Place;
 
 use crate::args::EvaluationArgs;
 use crate::commands::beside;
@@ -74,6 +78,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         metrics,
         judge,
         embeddings,
+        programs,
         cache,
         config_sha256,
         runs_path,
@@ -87,6 +92,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         metrics,
         judge,
         embeddings,
+        programs,
         fail_fast: args.fail_fast,
         progress: Arc::clone(&progress),
         control: control.clone(),
@@ -99,6 +105,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         }
         let outcomes = execute(Arc::clone(&job)).await;
         job.judge.provider().shut_down().await;
+        job.programs.shut_down().await;
         outcomes
     });
     meter.stop();
