@@ -19,3 +19,4 @@ pub mod provider;
 pub mod record;
 pub mod runs;
 pub mod survey;
+pub mod uniform;

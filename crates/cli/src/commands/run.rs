@@ -113,6 +113,7 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
     let mut text = columns(&rows);
     text.push('\n');
     text.push_str(&causes(results));
+    text.push_str(&doubts(results));
     let _ = writeln!(text, "{}", evaluated.line(judge));
     if let Some(results) = evaluated
         .results
@@ -136,6 +137,18 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
         .as_ref()
         .map_or_else(String::new, |name| format!(" (run {name})"));
     let _ = writeln!(text, "written to {}{name}", input::name(&evaluated.path));
+    text
+}
+
+/// What the run found doubtful about its own numbers.
+fn doubts(results: &Results) -> String {
+    let mut text = String::new();
+    for warning in results.run.warnings.iter().flatten() {
+        let _ = writeln!(text, "warning: {}", reporter::plain(&warning.message));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
     text
 }
 

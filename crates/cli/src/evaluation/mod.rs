@@ -16,7 +16,7 @@ use runner::control::{Control, Ended};
 use runner::execute::{Job, Outcomes, execute};
 use runner::judge::Judge;
 use runner::progress::{Progress, Snapshot};
-use runner::{record, runs};
+use runner::{record, runs, uniform};
 use serde_json::{Value, json};
 
 pub(crate) use configure::{Configured, configure, metric, read_dataset};
@@ -122,6 +122,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         complete: Some(complete),
         dataset: Some(source),
         config_sha256: Some(config_sha256),
+        warnings: Some(uniform::warnings(&job, &outcomes)).filter(|found| !found.is_empty()),
         ..run_info(&job)
     };
     let usage = usage(&counts);

@@ -132,3 +132,73 @@ fn a_file_that_gate_toml_names_has_to_be_one() {
     project.write("answer.json", &" ".repeat((1 << 20) + 1));
     assert!(said().contains("it is larger than 1 MiB"));
 }
+
+#[test]
+fn a_judge_that_gives_everything_the_same_score_is_warned_about() {
+    let table = "[metrics.faithfulness]\nmin = 0.5\n";
+    let few = project(19, table);
+    few.gate(&["run", "--quiet"]).ended(0);
+    let run = &few.json(".rag-gate/results.json")["run"];
+    assert_eq!(run.get("warnings"), None);
+
+    let many = project(20, table);
+    let ran = many.gate(&["run", "--quiet"]);
+    ran.ended(0);
+    let message = "faithfulness: the judge gave 20 of 20 samples the best score (1.000)";
+    assert!(
+        ran.stdout.contains(&format!("warning: {message}")),
+        "{}",
+        ran.stdout
+    );
+    let warning = &many.json(".rag-gate/results.json")["run"]["warnings"][0];
+    assert_eq!(warning["code"], "uniform-scores");
+    assert_eq!(warning["metric"], "faithfulness");
+    let judge = |arguments: &[&str]| {
+        let ran = many.gate(arguments);
+        ran.ended(0);
+        let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let warnings = verdict["warnings"].as_array().unwrap().clone();
+        let found = warnings
+            .into_iter()
+            .find(|warning| warning["code"] == "uniform-scores")
+            .unwrap();
+        assert!(found["message"].as_str().unwrap().starts_with(message));
+        assert_eq!(found["metric"], "faithfulness");
+        ran.stdout
+    };
+    let options = ["--quiet", "--allow-missing-baseline", "--output", "json"];
+    judge(&[&["ci"][..], &options].concat());
+    judge(&[&["check", ".rag-gate/results.json"][..], &options[1..]].concat());
+}
+
+#[test]
+fn what_a_run_warns_of_is_text_with_an_end_and_of_codes_that_are_known() {
+    let project = project(1, "[metrics.faithfulness]\n");
+    let warn = |code: &str, metric: &str, message: &str| serde_json::json!({"code": code, "metric": metric, "message": message});
+    let warnings = [
+        warn("below-minimum", "faithfulness", "not ours"),
+        warn("something-new", "faithfulness", "not known"),
+        warn("uniform-scores", "elsewhere", "not gated"),
+        warn("uniform-scores", "faithfulness", &"x".repeat(5000)),
+    ];
+    let results = serde_json::json!({"run": {"warnings": warnings}, "samples": [{"id": "a", "scores": {"faithfulness": 1}}]});
+    project.write("results.json", &results.to_string());
+    let arguments = [
+        "check",
+        "results.json",
+        "--allow-missing-baseline",
+        "--output",
+        "json",
+    ];
+    let ran = project.gate(&arguments);
+    ran.ended(0);
+    let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let said: Vec<&str> = verdict["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|warning| warning["code"] != "no-baseline")
+        .map(|warning| warning["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, ["x".repeat(400)]);
+}
