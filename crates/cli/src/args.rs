@@ -318,9 +318,9 @@ pub(crate) struct PlanArgs {
     /// How often each question is asked
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) repeats: u32,
-    /// Calls that a metric makes for one sample
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) calls_per_score: u32,
+    /// Calls that a metric makes for one sample [default: those of gate.toml's metrics, else 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) calls_per_score: Option<u32>,
     /// Median latency of a call [default: `latency` of gate.toml, else 8s]
     #[arg(long, value_name = "TIME", conflicts_with_all = ["latencies", "from_cache"])]
     pub(crate) latency: Option<Span>,

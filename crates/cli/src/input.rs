@@ -145,23 +145,31 @@ pub(crate) fn text(path: &Path) -> Result<String, Error> {
 
 /// A text as a whole, in UTF-8, from bytes that somebody else fetched.
 pub(crate) fn text_from(bytes: impl Read, name: &str) -> Result<String, Error> {
-    let unreadable = |error| Error::Unreadable {
+    text_of(bytes, MAX_TEXT).map_err(|error| Error::Unreadable {
         path: name.to_owned(),
         error,
-    };
-    let mut text = Vec::new();
-    decode(bytes)
-        .and_then(|decoded| decoded.take(MAX_TEXT + 1).read_to_end(&mut text))
-        .map_err(unreadable)?;
-    if text.len() as u64 > MAX_TEXT {
-        return Err(unreadable(io::Error::other("it is larger than 64 MiB")));
-    }
-    String::from_utf8(text).map_err(|_| {
-        unreadable(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "it is not UTF-8",
-        ))
     })
+}
+
+/// A text file of at most so many MiB, in UTF-8.
+#[cfg(feature = "runner")]
+pub(crate) fn small_text(path: &Path, mebibytes: u64) -> io::Result<String> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_dir() {
+        return Err(io::Error::other("it is a folder"));
+    }
+    text_of(file, mebibytes << 20)
+}
+
+fn text_of(bytes: impl Read, most: u64) -> io::Result<String> {
+    let mut text = Vec::new();
+    decode(bytes)?.take(most + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > most {
+        let problem = format!("it is larger than {} MiB", most >> 20);
+        return Err(io::Error::other(problem));
+    }
+    String::from_utf8(text)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 /// The name of a path, for messages.

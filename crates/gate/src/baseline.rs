@@ -35,6 +35,8 @@ pub fn average(runs: Vec<Results>) -> Result<Results, ReadError> {
     first.run.id = None;
     first.run.average_of = Some(others.len() as u64 + 1);
     first.run.duration_s = None;
+    // What one run found doubtful, the average need not be.
+    first.run.warnings = None;
     first.usage = None;
     Ok(first)
 }

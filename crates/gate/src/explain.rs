@@ -144,6 +144,12 @@ pub const EXPLANATIONS: &[Explanation] = &[
         advice: "Add samples to the slice, or lower its `min_samples`.",
     },
     Explanation {
+        code: Code::UniformScores,
+        effect: "warning",
+        meaning: "The judge gave the same score to at least 95 % of the samples (of 20 or more), so that the metric hardly tells one answer from another. Where it is the best score, a good system looks like that, and so does a judge that says yes to everything.",
+        advice: "Give the judge an answer that you know to be wrong: if it has the same score, mend the criteria or the prompt, or ask a better model. If it does not, the system is good at this, and the metric guards it.",
+    },
+    Explanation {
         code: Code::NoBaseline,
         effect: "warning",
         meaning: "There is no baseline, and --allow-missing-baseline (or a change that brings the gate) permits it: absolute limits alone apply.",

@@ -132,6 +132,8 @@ pub enum Code {
     NoInterval,
     /// A slice with too few samples to judge, or without any.
     SmallSlice,
+    /// A judge gave nearly everything the same score.
+    UniformScores,
     /// There is no baseline; absolute limits alone apply.
     NoBaseline,
     /// There is no gate.toml; the defaults apply.

@@ -10,6 +10,7 @@
 mod cosine;
 #[cfg(test)]
 mod every;
+mod external;
 mod json;
 mod judged;
 pub mod lexical;
@@ -26,6 +27,7 @@ mod script;
 pub mod sentences;
 mod text;
 
+pub use external::{Program, Reply, reply};
 pub use outcome::{Answer, FailureKind, Outcome, Step};
 pub use read::{Numeral, Unreadable, of_model, read, repair, schema, schema_name, weigh};
 pub use registry::{BuildError, Entry, Files, Spec, build, by_name, entries, find};
@@ -156,6 +158,11 @@ pub trait Metric: std::fmt::Debug + Send + Sync {
     /// True when it looks into [`Sample::other`], which is empty unless a metric does.
     fn reads_other(&self) -> bool {
         false
+    }
+
+    /// The program that [`Step::Run`] asks; `None` where none is.
+    fn program(&self) -> Option<&Program> {
+        None
     }
 
     /// What all samples have together, where that is no mean of theirs; `None` for most metrics.

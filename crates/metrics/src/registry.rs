@@ -5,7 +5,7 @@
 
 use gate::policy::MetricSection;
 
-use crate::{Metric, judged, operational, retrieval, text};
+use crate::{Metric, external, judged, operational, retrieval, text};
 
 /// What gate.toml says of a metric that it wants computed.
 #[derive(Debug, Clone, Copy)]
@@ -179,6 +179,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
         text::ENTRIES,
         retrieval::ENTRIES,
         operational::ENTRIES,
+        external::ENTRIES,
     ]
     .into_iter()
     .flatten()

@@ -16,6 +16,7 @@ use crate::cache::Key;
 use crate::control::{Control, Ended};
 use crate::dataset::Dataset;
 use crate::judge::{Failure, Judge};
+use crate::program::Programs;
 use crate::progress::Progress;
 
 /// Tasks beyond the calls under way, so that the next call is ready when one ends.
@@ -23,7 +24,7 @@ const READY: usize = 64;
 /// Tasks that only wait for the call of an equal question.
 const WAITERS: usize = 4096;
 /// A metric that asks more often than this goes round in circles.
-const MOST_STEPS: usize = 64;
+pub(crate) const MOST_STEPS: usize = 64;
 
 /// What a run computes.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub struct Job {
     pub judge: Judge,
     /// Who embeds.
     pub embeddings: Option<Judge>,
+    /// The programs that score.
+    pub programs: Programs,
     /// Whether the first failed score ends the run.
     pub fail_fast: bool,
     /// Counts what happens.
@@ -440,15 +443,18 @@ impl Work {
         let mut slot = Some(slot);
         loop {
             // Whoever waits for an equal question leaves his place to a call.
-            let becomes_waiter = || drop(slot.take());
+            let mut becomes_waiter = || drop(slot.take());
             let answer = match &call {
                 Call::Ask(key, request) => {
                     Box::pin(job.judge.ask(*key, request, becomes_waiter)).await
                 }
-                Call::Run => Err(Failure {
-                    kind: FailureKind::Refused,
-                    message: "no program belongs to the metric".to_owned(),
-                }),
+                Call::Run => {
+                    // A program has turns of its own: whoever waits for one takes no place from the judge.
+                    becomes_waiter();
+                    job.programs
+                        .run(self.unit.metric, &self.sample, &job.control)
+                        .await
+                }
                 Call::Embed(texts) => match &job.embeddings {
                     Some(embeddings) => Box::pin(embeddings.embed(texts, becomes_waiter)).await,
                     None => Err(Failure {

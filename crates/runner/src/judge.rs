@@ -676,7 +676,7 @@ fn sleeper(control: Control) -> impl Fn(Duration) -> BoxFuture<'static, ()> {
 }
 
 /// Vectors of one length, one for each text.
-fn read_vectors(raw: &str, texts: usize) -> Result<Answer, Failure> {
+pub(crate) fn read_vectors(raw: &str, texts: usize) -> Result<Answer, Failure> {
     let failure = |kind, message| Failure { kind, message };
     let vectors: Vec<Vec<f32>> = serde_json::from_str(raw).map_err(|error| {
         failure(

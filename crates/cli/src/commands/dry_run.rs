@@ -5,6 +5,7 @@ use std::fmt::Write;
 use runner::survey::{Survey, survey};
 
 use super::run::judge_name;
+use super::units::plural;
 use crate::console;
 use crate::error::Error;
 use crate::evaluation::{Configured, duration};
@@ -51,6 +52,30 @@ fn text(configured: &Configured, survey: &Survey) -> String {
             ),
         ),
     ];
+    if survey.later > 0 {
+        rows.push((
+            "",
+            format!(
+                "at most: {} of them depend on an earlier answer",
+                survey.later
+            ),
+        ));
+    }
+    if survey.runs > 0 {
+        let programs = configured
+            .metrics
+            .iter()
+            .filter(|metric| metric.program().is_some())
+            .count();
+        rows.push((
+            "programs",
+            format!(
+                "{} by {}, in each run",
+                plural(usize::try_from(survey.runs).unwrap_or(usize::MAX), "score"),
+                plural(programs, "program")
+            ),
+        ));
+    }
     if in_place {
         rows.push((
             "cost",

@@ -15,6 +15,7 @@ use super::units::{count, dollars, time};
 use super::{beside, config_path, policy};
 use crate::args::{PlanArgs, PlanOutput};
 use crate::error::Error;
+use crate::evaluation::{MetricFiles, Place};
 use crate::exit_code::ExitCode;
 use crate::{console, evaluation, input};
 
@@ -54,18 +55,25 @@ struct Counts {
     variants: u32,
     metrics: u32,
     repeats: u32,
-    calls_per_score: u32,
+    /// Over all metrics, which may differ.
+    calls_per_sample: u32,
 }
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Error> {
     let config = config_path(args.config.as_deref())?;
-    let (policy, _) = policy(config.as_deref())?;
+    let (policy, text) = policy(config.as_deref())?;
     let defaults = policy.file().judge.clone().unwrap_or_default();
     let measured = measured(args, &policy, config.as_deref())?;
     let counts = match (args.samples, &measured) {
         // The calls that were measured are the run.
         (None, Some(_)) => None,
-        (samples, _) => Some(counts(args, samples, &policy, config.as_deref())?),
+        (samples, _) => Some(counts(
+            args,
+            samples,
+            &policy,
+            config.as_deref(),
+            text.as_deref(),
+        )?),
     };
     let (latencies, source) = latencies(args, counts, measured, &defaults)?;
     let workload = Workload {
@@ -170,6 +178,7 @@ fn counts(
     samples: Option<u32>,
     policy: &Policy,
     config: Option<&Path>,
+    text: Option<&str>,
 ) -> Result<Counts, Error> {
     let file = policy.file();
     let samples = match samples {
@@ -177,18 +186,40 @@ fn counts(
         None => samples_of(policy, config)?,
     };
     let variants = u32::try_from(file.variants.len()).unwrap_or(u32::MAX);
-    let metrics = file.metrics.iter().flatten();
-    let judged = metrics.filter(|(name, section)| {
-        evaluation::metric(name.get_ref(), section).is_ok_and(|metric| metric.info().judged)
-    });
-    let metrics = u32::try_from(judged.count()).unwrap_or(u32::MAX);
+    let judged = judged_calls(policy, config, text)?;
+    let of_file = u32::try_from(judged.len()).unwrap_or(u32::MAX);
+    let metrics = args.metrics.unwrap_or(of_file.max(1));
+    let calls_per_sample = match (args.calls_per_score, args.metrics) {
+        (None, None) if !judged.is_empty() => judged.iter().sum(),
+        (calls, _) => metrics.saturating_mul(calls.unwrap_or(1)),
+    };
     Ok(Counts {
         samples,
         variants: args.variants.unwrap_or(variants.max(1)),
-        metrics: args.metrics.unwrap_or(metrics.max(1)),
+        metrics,
         repeats: args.repeats,
-        calls_per_score: args.calls_per_score,
+        calls_per_sample,
     })
+}
+
+/// Most calls for a sample, of each metric of gate.toml that asks the judge.
+fn judged_calls(
+    policy: &Policy,
+    config: Option<&Path>,
+    text: Option<&str>,
+) -> Result<Vec<u32>, Error> {
+    let place = Place { config, text };
+    let files = MetricFiles::of(policy, &beside(config, ""), &place)?;
+    let metrics = policy.file().metrics.iter().flatten();
+    let built = metrics.filter_map(|(name, section)| {
+        let name = name.get_ref();
+        // What another tool computes is none of our calls.
+        evaluation::metric(name, section, files.of_metric(name)).ok()
+    });
+    Ok(built
+        .filter(|metric| metric.info().judged)
+        .map(|metric| metric.info().calls)
+        .collect())
 }
 
 /// Samples of gate.toml's dataset.
@@ -207,7 +238,8 @@ fn samples_of(policy: &Policy, config: Option<&Path>) -> Result<u32, Error> {
             ),
         });
     };
-    let (dataset, _) = evaluation::read_dataset(&beside(config, named), policy)?;
+    let (dataset, _) =
+        evaluation::read_dataset(&beside(config, named), policy, &MetricFiles::default())?;
     Ok(u32::try_from(dataset.len()).unwrap_or(u32::MAX))
 }
 
@@ -254,9 +286,8 @@ impl Counts {
         [
             self.samples,
             self.variants,
-            self.metrics,
             self.repeats,
-            self.calls_per_score,
+            self.calls_per_sample,
         ]
         .into_iter()
         .try_fold(1_u64, |product, factor| {
@@ -394,23 +425,33 @@ fn row(text: &mut String, name: &str, cells: impl Iterator<Item = String>) {
 
 impl Counts {
     fn text(self) -> String {
-        let parts = [
-            (self.samples, "sample"),
-            (self.variants, "variant"),
-            (self.metrics, "metric"),
-            (self.repeats, "repeat"),
-            (self.calls_per_score, "call a score"),
-        ];
-        let shown = parts
-            .into_iter()
-            .enumerate()
-            // One of a thing makes no difference.
-            .filter(|(index, (number, _))| *index == 0 || *number != 1)
-            .map(|(_, (number, name))| match (number, name) {
-                (_, "call a score") => format!("{number} calls a score"),
-                (1, name) => format!("1 {name}"),
-                (_, name) => format!("{number} {name}s"),
-            });
-        shown.collect::<Vec<_>>().join(" × ")
+        // Where the metrics differ, what a sample takes is not a product.
+        let a_score = (self.metrics > 0 && self.calls_per_sample.is_multiple_of(self.metrics))
+            .then(|| self.calls_per_sample / self.metrics);
+        let plural = |number: u32, name: &str| match number {
+            1 => format!("1 {name}"),
+            _ => format!("{number} {name}s"),
+        };
+        let mut parts = vec![plural(self.samples, "sample")];
+        // One of a thing makes no difference.
+        if self.variants != 1 {
+            parts.push(plural(self.variants, "variant"));
+        }
+        match a_score {
+            Some(_) if self.metrics != 1 => parts.push(plural(self.metrics, "metric")),
+            Some(_) => {}
+            None => parts.push(format!(
+                "{} calls of {}",
+                self.calls_per_sample,
+                plural(self.metrics, "metric")
+            )),
+        }
+        if self.repeats != 1 {
+            parts.push(plural(self.repeats, "repeat"));
+        }
+        if let Some(calls) = a_score.filter(|calls| *calls != 1) {
+            parts.push(format!("{calls} calls a score"));
+        }
+        parts.join(" × ")
     }
 }

@@ -54,7 +54,16 @@ pub(crate) fn judge_name(configured: &Configured) -> String {
     let embeds = configured.metrics.iter().any(|metric| metric.info().embeds);
     let setup = match (judged, embeds, &configured.embeddings) {
         (false, true, Some(embeddings)) => embeddings,
-        (false, false, _) => return "none (formulas alone)".to_owned(),
+        (false, false, _) => {
+            let has_program = configured
+                .metrics
+                .iter()
+                .any(|metric| metric.program().is_some());
+            return match has_program {
+                true => "none (formulas and programs)".to_owned(),
+                false => "none (formulas alone)".to_owned(),
+            };
+        }
         _ => &configured.judge,
     };
     let identity = setup.provider.identity();
@@ -105,6 +114,7 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
     let mut text = columns(&rows);
     text.push('\n');
     text.push_str(&causes(results));
+    text.push_str(&doubts(results));
     let _ = writeln!(text, "{}", evaluated.line(judge));
     if let Some(results) = evaluated
         .results
@@ -128,6 +138,18 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
         .as_ref()
         .map_or_else(String::new, |name| format!(" (run {name})"));
     let _ = writeln!(text, "written to {}{name}", input::name(&evaluated.path));
+    text
+}
+
+/// What the run found doubtful about its own numbers.
+fn doubts(results: &Results) -> String {
+    let mut text = String::new();
+    for warning in results.run.warnings.iter().flatten() {
+        let _ = writeln!(text, "warning: {}", reporter::plain(&warning.message));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
     text
 }
 

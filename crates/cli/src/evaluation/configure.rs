@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use gate::policy::{CacheMode, Concurrency, JudgeSection, MetricSection, Policy, PolicyError};
+use gate::policy::{CacheMode, Concurrency, JudgeSection, MetricSection, Policy};
 use gate::results::DatasetInfo;
 use indexmap::IndexMap;
 use metrics::{Column, Metric};
@@ -11,9 +11,12 @@ use runner::cache::Cache;
 use runner::control::Control;
 use runner::dataset::{self, Dataset};
 use runner::judge::{Judge, Settings};
+use runner::program::Programs;
 use runner::progress::Progress;
-use runner::provider::{Config, ConfigError, Provider};
+use runner::provider::{Config, Provider};
 
+use super::files::MetricFiles;
+use super::place::Place;
 use crate::args::EvaluationArgs;
 use crate::commands::check::accepted;
 use crate::commands::units::plural;
@@ -37,6 +40,7 @@ pub(crate) struct Configured {
     pub(crate) metrics: Vec<Box<dyn Metric>>,
     pub(crate) judge: JudgeSetup,
     pub(crate) embeddings: Option<JudgeSetup>,
+    pub(crate) programs: Programs,
     pub(crate) cache: Cache,
     pub(crate) config_sha256: String,
     pub(crate) runs_path: PathBuf,
@@ -106,48 +110,6 @@ impl JudgeSetup {
     }
 }
 
-/// gate.toml, for the place of an error.
-struct Place<'a> {
-    config: Option<&'a Path>,
-    text: Option<&'a str>,
-}
-
-impl Place<'_> {
-    fn error(
-        &self,
-        message: String,
-        help: Option<String>,
-        span: Option<std::ops::Range<usize>>,
-    ) -> Error {
-        match (self.config, self.text) {
-            (Some(path), Some(text)) => {
-                let mut error = PolicyError {
-                    message,
-                    span,
-                    help,
-                };
-                if error
-                    .span
-                    .as_ref()
-                    .is_some_and(|span| text.get(span.clone()).is_none())
-                {
-                    error.span = None;
-                }
-                Error::Policy {
-                    name: input::name(path),
-                    text: text.to_owned(),
-                    error,
-                }
-            }
-            _ => Error::Usage { message, help },
-        }
-    }
-
-    fn config(&self, error: ConfigError) -> Error {
-        self.error(error.message, error.help, error.span)
-    }
-}
-
 /// Whether a program can be started: on the `PATH`, or where its path says, seen from `folder`.
 fn find_program(program: &str, folder: &Path) -> Result<(), String> {
     let is_there = |path: PathBuf| path.is_file() || path.with_extension("exe").is_file();
@@ -182,9 +144,18 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         .transpose()?;
     let mut notes = Vec::new();
     let path = dataset_path(args, &policy, config.as_deref())?;
-    let (dataset, source) = read_dataset(&path, &policy)?;
+    let files = MetricFiles::of(&policy, &folder, &place)?;
+    let (dataset, source) = read_dataset(&path, &policy, &files)?;
     describe(&dataset, &path, &mut notes);
-    let metrics = metrics_of(&policy, &dataset, &judge, &place, &mut notes)?;
+    let metrics = metrics_of(&policy, &dataset, &judge, &files, &place, &mut notes)?;
+    let programs = programs_of(
+        &metrics,
+        &policy,
+        args,
+        (&judge, embeddings.as_ref()),
+        &folder,
+        &place,
+    )?;
     check_columns(&metrics, &dataset, &path, &mut notes)?;
     if let Some(metric) = metrics.iter().find(|metric| metric.info().embeds)
         && embeddings.is_none()
@@ -205,6 +176,7 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
     let runs_path = runs::path_of(&policy, config.as_deref());
     let mut inputs = vec![path];
     inputs.extend(config.clone());
+    inputs.extend(files.paths().map(Path::to_owned));
     inputs.extend(
         baseline_of(&policy, config.as_deref())
             .iter()
@@ -221,8 +193,9 @@ pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
         metrics,
         judge,
         embeddings,
+        programs,
         cache,
-        config_sha256: input::sha256(text.as_deref().unwrap_or("").as_bytes()),
+        config_sha256: files.sha256_with(text.as_deref().unwrap_or("")),
         runs_path,
         notes,
     })
@@ -274,7 +247,11 @@ fn dataset_path(
 }
 
 /// Reads a dataset by `[dataset.columns]`.
-pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, DatasetInfo), Error> {
+pub(crate) fn read_dataset(
+    path: &Path,
+    policy: &Policy,
+    files: &MetricFiles,
+) -> Result<(Dataset, DatasetInfo), Error> {
     if path.to_str() != Some(input::STDIN) && !path.exists() {
         return Err(Error::Missing {
             what: "the dataset",
@@ -291,7 +268,7 @@ pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, Dat
         .unwrap_or_default();
     let options = dataset::Options {
         columns,
-        keep_other: reads_other(policy),
+        keep_other: reads_other(policy, files),
         ..dataset::Options::default()
     };
     let (text, sha) = input::dataset(path)?;
@@ -309,10 +286,11 @@ pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, Dat
 
 /// Whether a metric of the policy looks into the rows as they stand. One that cannot be built is complained of later, when
 /// the dataset was read.
-fn reads_other(policy: &Policy) -> bool {
+fn reads_other(policy: &Policy, files: &MetricFiles) -> bool {
     let mut metrics = policy.file().metrics.iter().flatten();
     metrics.any(|(name, section)| {
-        metric(name.get_ref(), section).is_ok_and(|metric| metric.reads_other())
+        let name = name.get_ref();
+        metric(name, section, files.of_metric(name)).is_ok_and(|metric| metric.reads_other())
     })
 }
 
@@ -347,18 +325,61 @@ fn describe(dataset: &Dataset, path: &Path, notes: &mut Vec<String>) {
 pub(crate) fn metric(
     name: &str,
     section: &MetricSection,
+    files: &metrics::Files,
 ) -> Result<Box<dyn Metric>, metrics::BuildError> {
     metrics::build(&metrics::Spec {
         name,
         section,
-        files: &metrics::Files::default(),
+        files,
     })
+}
+
+/// The programs of the metrics, each of which has to be there.
+fn programs_of(
+    metrics: &[Box<dyn Metric>],
+    policy: &Policy,
+    args: &EvaluationArgs,
+    (judge, embeddings): (&JudgeSetup, Option<&JudgeSetup>),
+    folder: &Path,
+    place: &Place<'_>,
+) -> Result<Programs, Error> {
+    for metric in metrics {
+        let Some(program) = metric.program().and_then(|program| program.command.first()) else {
+            continue;
+        };
+        let name = metric.info().name.as_str();
+        let section = policy.file().metrics.iter().flatten();
+        let span = section
+            .filter(|(found, _)| found.get_ref() == name)
+            .find_map(|(_, section)| Some(section.command.as_ref()?.span()));
+        find_program(program, folder).map_err(|message| {
+            let help = "name a program that is there, with its path if it is not on the PATH";
+            place.error(format!("{name}: {message}"), Some(help.to_owned()), span)
+        })?;
+    }
+    // A program is a process: where nobody says how many, one is enough.
+    let section = policy.file().judge.as_ref();
+    let workers = match (
+        args.concurrency,
+        section.and_then(|judge| judge.concurrency),
+    ) {
+        (Some(asked), _) | (None, Some(Concurrency::Fixed(asked))) => asked as usize,
+        (None, Some(Concurrency::Auto) | None) => 1,
+    };
+    let judges = [Some(judge), embeddings].into_iter().flatten();
+    Ok(Programs::of(
+        metrics,
+        folder,
+        workers,
+        judges.map(|judge| &judge.provider),
+    ))
 }
 
 fn metrics_of(
     policy: &Policy,
     dataset: &Dataset,
     judge: &JudgeSetup,
+    files: &MetricFiles,
     place: &Place<'_>,
     notes: &mut Vec<String>,
 ) -> Result<Vec<Box<dyn Metric>>, Error> {
@@ -384,7 +405,7 @@ fn metrics_of(
                 Some(name.span()),
             ));
         }
-        let metric = metric(name.get_ref(), section)
+        let metric = metric(name.get_ref(), section, files.of_metric(name.get_ref()))
             .map_err(|error| place.error(error.to_string(), None, Some(name.span())))?;
         built.push(metric);
     }
@@ -401,7 +422,7 @@ fn metrics_of(
         if is_lexical && name == "answer_relevancy" {
             continue;
         }
-        let metric = metric(name, &MetricSection::default())
+        let metric = metric(name, &MetricSection::default(), &metrics::Files::default())
             .map_err(|error| place.error(error.to_string(), None, None))?;
         if metric
             .info()

@@ -1,8 +1,10 @@
 //! An evaluation: from gate.toml and a dataset to results.json, with everything that the terminal has to do with it.
 
 mod configure;
+mod files;
 mod logging;
 mod meter;
+mod place;
 mod signals;
 
 use std::path::{Path, PathBuf};
@@ -15,12 +17,14 @@ use runner::control::{Control, Ended};
 use runner::execute::{Job, Outcomes, execute};
 use runner::judge::Judge;
 use runner::progress::{Progress, Snapshot};
-use runner::{record, runs};
+use runner::{record, runs, uniform};
 use serde_json::{Value, json};
 
 pub(crate) use configure::{Configured, configure, metric, read_dataset};
+pub(crate) use files::MetricFiles;
 pub(crate) use logging::{LogFormat, init as init_logging};
 pub(crate) use meter::duration;
+pub(crate) use place::Place;
 
 use crate::args::EvaluationArgs;
 use crate::commands::check::accepted;
@@ -79,6 +83,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         metrics,
         judge,
         embeddings,
+        programs,
         cache,
         config_sha256,
         runs_path,
@@ -93,6 +98,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         metrics,
         judge,
         embeddings,
+        programs,
         fail_fast: args.fail_fast,
         progress: Arc::clone(&progress),
         control: control.clone(),
@@ -105,6 +111,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         }
         let outcomes = execute(Arc::clone(&job)).await;
         job.judge.provider().shut_down().await;
+        job.programs.shut_down().await;
         outcomes
     });
     meter.stop();
@@ -121,6 +128,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         complete: Some(complete),
         dataset: Some(source),
         config_sha256: Some(config_sha256),
+        warnings: Some(uniform::warnings(&job, &outcomes)).filter(|found| !found.is_empty()),
         ..run_info(&job)
     };
     let usage = usage(&counts);

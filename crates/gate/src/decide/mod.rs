@@ -62,6 +62,8 @@ pub(crate) struct Variant<'a> {
     pub(crate) pairing: Option<Pairing>,
 }
 
+/// So many doubts of a run are repeated.
+const RUN_WARNINGS: usize = 50;
 /// So many small slices of a tag are warned about one by one.
 const SMALL_SLICES: usize = 5;
 
@@ -157,6 +159,7 @@ pub fn decide(inputs: Inputs<'_>) -> Verdict {
     let variants = variants_of(&inputs);
     let mut findings = Findings::default();
     about_the_run(&inputs, &variants, &mut findings);
+    what_the_run_says(&inputs, &mut findings);
     let comparisons = comparisons(&inputs);
     let mut cases = cases_of(&inputs, &variants, &comparisons, &mut findings);
     correct_as_a_family(&mut cases);
@@ -407,6 +410,26 @@ fn about_the_run(inputs: &Inputs<'_>, variants: &[Variant<'_>], findings: &mut F
             ]);
             findings.warn(changed);
         }
+    }
+}
+
+/// What the run found doubtful about its own numbers. Other tools may write there what they like: codes that are none of
+/// ours are passed over, and a text has an end.
+fn what_the_run_says(inputs: &Inputs<'_>, findings: &mut Findings) {
+    let said = inputs.results.run.warnings.iter().flatten();
+    let gated = |name: &str| {
+        let mut metrics = inputs.bound.metrics.iter();
+        metrics.any(|metric| metric.name == name)
+    };
+    for warning in said
+        .filter(|warning| warning.metric.as_deref().is_none_or(gated))
+        .filter(|warning| warning.code == Some(Code::UniformScores.name()))
+        .take(RUN_WARNINGS)
+    {
+        let message: String = warning.message.chars().take(samples::TEXT).collect();
+        let mut doubt = reason(Code::UniformScores, message);
+        doubt.metric.clone_from(&warning.metric);
+        findings.warn(doubt);
     }
 }
 

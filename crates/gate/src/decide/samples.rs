@@ -13,7 +13,7 @@ const WORST: usize = 20;
 const FAILED: usize = 10;
 
 /// Longest text of a judge or a provider that a verdict repeats, in characters.
-const TEXT: usize = 400;
+pub(crate) const TEXT: usize = 400;
 
 /// The samples that fell most in the rows that are not fine.
 pub(crate) fn worst(cases: &[Case<'_>]) -> Vec<WorstSample> {

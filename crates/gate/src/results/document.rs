@@ -65,6 +65,24 @@ pub struct RunInfo {
     /// The CI job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ci: Option<CiInfo>,
+    /// What the run itself found doubtful.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warnings: Option<Vec<RunWarning>>,
+}
+
+/// Something that a run found doubtful about its own numbers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct RunWarning {
+    /// A code of the verdict's warnings, such as `uniform-scores`; others are passed over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The metric it is about; null when it is about the run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The sentence, in plain text.
+    pub message: String,
 }
 
 /// What wrote a file.

@@ -19,8 +19,8 @@ use indexmap::IndexMap;
 
 pub use columns::{Samples, Score, ScoreColumn};
 pub use document::{
-    Accepted, CiInfo, DatasetInfo, JudgeInfo, MetricInfo, RunInfo, SCHEMA, SubsetInfo, ToolInfo,
-    VariantInfo,
+    Accepted, CiInfo, DatasetInfo, JudgeInfo, MetricInfo, RunInfo, RunWarning, SCHEMA, SubsetInfo,
+    ToolInfo, VariantInfo,
 };
 pub use error::ReadError;
 pub use summary::Summary;

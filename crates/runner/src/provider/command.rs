@@ -1,67 +1,41 @@
-//! A program of the user's that judges: JSON lines in, JSON lines out.
-//!
-//! Each worker is a process that answers one request after the other. A worker is taken out of the pool for the time of
-//! a call, and comes back only with a good answer: whatever else happens, also that the call is dropped, ends it.
+//! A program of the user's that judges.
 
 mod protocol;
-mod worker;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use gate::policy::Concurrency;
-use metrics::{FailureKind, Message, Request};
-use tokio::sync::Semaphore;
+use metrics::{Message, Request};
 
-use super::config::{Config, Program};
+use super::config::{Config, Judging};
 use super::redact::Redactor;
-use super::{CallError, Completion, Embeddings, Scope};
+use super::{CallError, Completion, Embeddings};
+use crate::program::Pool;
 use protocol::{EmbedLine, RequestLine};
-use worker::{Ended, Worker};
 
-/// A program that ended so often before it answered anything will not do better.
-const MAX_DEATHS: u32 = 3;
-/// How long a worker may take to end by itself.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// The workers.
-pub(super) struct Pool {
-    program: Program,
-    timeout: Duration,
-    redactor: Redactor,
-    turns: Semaphore,
-    idle: Mutex<Vec<Worker>>,
+/// A program, and what it is asked with.
+pub(super) struct Command {
+    pool: Pool,
+    model: Option<String>,
     next_id: AtomicU64,
-    /// Workers that ended without an answer.
-    deaths: AtomicU32,
-    /// True once any worker gave a good answer.
-    has_answered: AtomicBool,
 }
 
-impl Pool {
-    pub(super) fn new(config: &Config, program: &Program, redactor: Redactor) -> Pool {
+impl Command {
+    pub(super) fn new(config: &Config, judging: &Judging, redactor: Redactor) -> Command {
         let workers = match config.concurrency() {
             Concurrency::Fixed(count) => usize::try_from(count).unwrap_or(usize::MAX),
             Concurrency::Auto => std::thread::available_parallelism().map_or(1, usize::from),
         };
-        Pool {
-            program: program.clone(),
-            timeout: config.timeout(),
-            redactor,
-            turns: Semaphore::new(workers.min(Semaphore::MAX_PERMITS)),
-            idle: Mutex::new(Vec::new()),
+        Command {
+            pool: Pool::new(judging.program.clone(), workers, config.timeout(), redactor),
+            model: judging.model.clone(),
             next_id: AtomicU64::new(1),
-            deaths: AtomicU32::new(0),
-            has_answered: AtomicBool::new(false),
         }
     }
 
     /// The command, for messages.
     pub(super) fn address(&self) -> String {
-        self.redactor
-            .redact(&self.program.command.join(" "))
-            .into_owned()
+        self.pool.address()
     }
 
     pub(super) async fn complete(
@@ -72,7 +46,7 @@ impl Pool {
         let id = self.id();
         let line = RequestLine {
             id,
-            model: self.program.model.as_deref(),
+            model: self.model.as_deref(),
             metric: &request.metric,
             version: &request.version,
             messages,
@@ -80,7 +54,8 @@ impl Pool {
             items: &request.items,
             evidence: &request.evidence,
         };
-        self.call(&line, |answer| protocol::completion(answer, id))
+        self.pool
+            .call(&line, |answer| protocol::completion(answer, id))
             .await
     }
 
@@ -88,168 +63,22 @@ impl Pool {
         let id = self.id();
         let line = EmbedLine {
             id,
-            model: self.program.model.as_deref(),
+            model: self.model.as_deref(),
             texts,
         };
-        self.call(&line, |answer| {
-            protocol::embeddings(answer, id, texts.len())
-        })
-        .await
+        self.pool
+            .call(&line, |answer| {
+                protocol::embeddings(answer, id, texts.len())
+            })
+            .await
     }
 
     fn id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// One line there and one back, by a worker of its own.
-    async fn call<T>(
-        &self,
-        line: &impl serde::Serialize,
-        read: impl Fn(&[u8]) -> Result<T, protocol::Bad>,
-    ) -> Result<T, CallError> {
-        let mut line = serde_json::to_vec(line).map_err(|error| {
-            CallError::new(FailureKind::Refused, Scope::Call, error.to_string())
-        })?;
-        line.push(b'\n');
-        let _turn = self.turns.acquire().await.map_err(|_| closed())?;
-        match tokio::time::timeout(self.timeout, self.exchange(&line)).await {
-            Ok(Ok((worker, answer))) => self.finish(worker, read(&answer)),
-            Ok(Err(error)) => Err(error),
-            // The worker is dropped with the exchange, and killed by that.
-            Err(_) => Err(CallError::new(
-                FailureKind::Timeout,
-                Scope::PASSING,
-                format!("no answer from `{}` in {:?}", self.address(), self.timeout),
-            )),
-        }
-    }
-
-    fn start(&self) -> Result<Worker, CallError> {
-        Worker::start(&self.program, &self.redactor).map_err(|error| {
-            // Too many processes or open files pass; a program that is not there stays away.
-            let is_missing = matches!(
-                error.kind(),
-                std::io::ErrorKind::NotFound
-                    | std::io::ErrorKind::PermissionDenied
-                    | std::io::ErrorKind::NotADirectory
-                    | std::io::ErrorKind::InvalidInput
-            );
-            CallError::new(
-                FailureKind::Unavailable,
-                if is_missing {
-                    Scope::Run
-                } else {
-                    Scope::PASSING
-                },
-                format!("cannot start `{}`: {error}", self.address()),
-            )
-        })
-    }
-
-    /// By an idle worker, or else by a new one.
-    async fn exchange(&self, line: &[u8]) -> Result<(Worker, Vec<u8>), CallError> {
-        if let Some(mut worker) = self.take_idle() {
-            match worker.exchange(line).await {
-                Ok(answer) => return Ok((worker, answer)),
-                Err(Ended::TooLong) => return Err(self.too_long()),
-                // Programs may end after some answers, and it may have done so just now: a new one is asked.
-                Err(Ended::Exit) => {}
-            }
-        }
-        let mut worker = self.start()?;
-        match worker.exchange(line).await {
-            Ok(answer) => Ok((worker, answer)),
-            Err(Ended::TooLong) => Err(self.too_long()),
-            Err(Ended::Exit) => Err(self.died(worker).await),
-        }
-    }
-
-    fn too_long(&self) -> CallError {
-        CallError::new(
-            FailureKind::Unparsable,
-            Scope::PASSING,
-            format!(
-                "`{}` answers with a line of more than 16 MiB",
-                self.address()
-            ),
-        )
-    }
-
-    /// The program was started for this call and ended instead of answering.
-    async fn died(&self, worker: Worker) -> CallError {
-        let why = worker.last_words(GRACE).await;
-        let deaths = self.deaths.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut message = format!("`{}` ended before it answered: {why}", self.address());
-        // A program that has answered can do its work: it is one request that it dies of.
-        let is_hopeless = deaths >= MAX_DEATHS && !self.has_answered.load(Ordering::Relaxed);
-        let scope = match is_hopeless {
-            true => {
-                message.push_str("; so it did each time");
-                Scope::Run
-            }
-            false => Scope::PASSING,
-        };
-        CallError::new(FailureKind::Unavailable, scope, message)
-    }
-
-    fn finish<T>(&self, worker: Worker, answer: Result<T, protocol::Bad>) -> Result<T, CallError> {
-        match answer {
-            Ok(answer) => {
-                self.has_answered.store(true, Ordering::Relaxed);
-                self.give_back(worker);
-                Ok(answer)
-            }
-            Err(protocol::Bad::Failed(error)) => {
-                self.give_back(worker);
-                Err(CallError {
-                    message: self.redactor.redact(&error.message).into_owned(),
-                    ..error
-                })
-            }
-            // What this worker says next may belong to this call: it is dropped, and killed by that.
-            Err(protocol::Bad::Garbage(why)) => Err(CallError::new(
-                FailureKind::Unparsable,
-                Scope::PASSING,
-                self.redactor
-                    .redact(&format!("the answer of `{}` {why}", self.address())),
-            )),
-        }
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A worker that ended while it was idle is not the fault of the next call: it is passed over.
-    fn take_idle(&self) -> Option<Worker> {
-        let mut idle = self.idle();
-        while let Some(mut worker) = idle.pop() {
-            if worker.is_alive() {
-                return Some(worker);
-            }
-        }
-        None
-    }
-
-    fn give_back(&self, worker: Worker) {
-        // Once it is shut down, nobody would take it out again.
-        if !self.turns.is_closed() {
-            self.idle().push(worker);
-        }
-    }
-
-    /// No call is taken any more; idle workers may end by themselves, and are killed if they do not.
+    /// No call is taken any more.
     pub(super) async fn shut_down(&self) {
-        self.turns.close();
-        let workers = std::mem::take(&mut *self.idle());
-        futures::future::join_all(workers.into_iter().map(|worker| worker.end(GRACE))).await;
+        self.pool.shut_down().await;
     }
-}
-
-fn closed() -> CallError {
-    CallError::new(
-        FailureKind::Cancelled,
-        Scope::Run,
-        "the run ended before this call",
-    )
 }

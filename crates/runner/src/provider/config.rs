@@ -5,7 +5,7 @@ mod network;
 
 use std::fmt;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use gate::policy::{Concurrency, JudgeSection, PriceSection, ResponseFormat};
@@ -18,6 +18,7 @@ pub(super) use network::{Header, Network};
 use super::Identity;
 use super::redact::Redactor;
 use super::simulated::Simulation;
+use crate::program::Program;
 
 /// How long a call may take, where gate.toml does not say it.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
@@ -87,7 +88,7 @@ pub struct Config {
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     OpenAi(Box<Server>),
-    Command(Program),
+    Command(Judging),
     Simulated(Simulation),
     Lexical,
 }
@@ -110,11 +111,8 @@ pub(super) struct Server {
 
 /// A program that answers.
 #[derive(Debug, Clone)]
-pub(super) struct Program {
-    /// The program and its arguments; never empty.
-    pub(super) command: Vec<String>,
-    /// Where it runs: the folder of gate.toml.
-    pub(super) folder: PathBuf,
+pub(super) struct Judging {
+    pub(super) program: Program,
     pub(super) model: Option<String>,
 }
 
@@ -216,8 +214,9 @@ fn params(kind: &Kind) -> Value {
                 params.insert("max_tokens".to_owned(), max_tokens.into());
             }
         }
-        Kind::Command(program) => {
-            params.insert("command".to_owned(), program.command.clone().into());
+        Kind::Command(judging) => {
+            let command = judging.program.command.clone();
+            params.insert("command".to_owned(), command.into());
         }
         Kind::Simulated(simulation) if simulation.seed != 0 => {
             params.insert("seed".to_owned(), simulation.seed.into());
@@ -265,15 +264,17 @@ fn server(
     })
 }
 
-fn program(section: &JudgeSection, folder: &Path) -> Result<Program, ConfigError> {
+fn program(section: &JudgeSection, folder: &Path) -> Result<Judging, ConfigError> {
     let command = section.command.clone().unwrap_or_default();
     if command.first().is_none_or(String::is_empty) {
         return Err(ConfigError::new("`provider = \"command\"` needs a command")
             .help("name the program and its arguments: command = [\"python\", \"judge.py\"]"));
     }
-    Ok(Program {
-        command,
-        folder: folder.to_owned(),
+    Ok(Judging {
+        program: Program {
+            command,
+            folder: folder.to_owned(),
+        },
         model: section.model.clone(),
     })
 }

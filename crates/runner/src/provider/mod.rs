@@ -14,8 +14,8 @@ mod config;
 mod hash;
 mod lexical;
 mod openai;
-mod readable;
-mod redact;
+pub(crate) mod readable;
+pub(crate) mod redact;
 mod simulated;
 mod vectors;
 
@@ -29,6 +29,8 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 pub use config::{Config, ConfigError};
+
+use redact::Redactor;
 
 /// What identifies a judge: all of it is part of the cache key and of the provenance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -154,13 +156,13 @@ impl CallError {
 /// Who answers. Dropping a call in the middle of it leaves nothing behind.
 pub struct Provider {
     identity: Identity,
-    redactor: redact::Redactor,
+    redactor: Redactor,
     kind: Kind,
 }
 
 enum Kind {
     OpenAi(Box<openai::OpenAi>),
-    Command(command::Pool),
+    Command(command::Command),
     Simulated(simulated::Simulated),
     Lexical,
 }
@@ -174,8 +176,8 @@ impl Provider {
                 let client = openai::OpenAi::new(config, server, redactor.clone())?;
                 Kind::OpenAi(Box::new(client))
             }
-            config::Kind::Command(program) => {
-                Kind::Command(command::Pool::new(config, program, redactor.clone()))
+            config::Kind::Command(judging) => {
+                Kind::Command(command::Command::new(config, judging, redactor.clone()))
             }
             config::Kind::Simulated(simulation) => {
                 Kind::Simulated(simulated::Simulated::new(simulation.clone()))
@@ -198,7 +200,7 @@ impl Provider {
     pub fn address(&self) -> String {
         match &self.kind {
             Kind::OpenAi(server) => server.address().to_owned(),
-            Kind::Command(pool) => pool.address(),
+            Kind::Command(program) => program.address(),
             Kind::Simulated(_) | Kind::Lexical => self.identity.provider.clone(),
         }
     }
@@ -234,7 +236,7 @@ impl Provider {
     ) -> Result<Completion, CallError> {
         match &self.kind {
             Kind::OpenAi(server) => server.complete(request, messages).await,
-            Kind::Command(pool) => pool.complete(request, messages).await,
+            Kind::Command(program) => program.complete(request, messages).await,
             Kind::Simulated(judge) => Ok(judge.complete(request, messages).await),
             Kind::Lexical => lexical::complete(request),
         }
@@ -244,7 +246,7 @@ impl Provider {
     pub async fn embed(&self, texts: &[String]) -> Result<Embeddings, CallError> {
         match &self.kind {
             Kind::OpenAi(server) if !texts.is_empty() => server.embed(texts).await,
-            Kind::Command(pool) if !texts.is_empty() => pool.embed(texts).await,
+            Kind::Command(program) if !texts.is_empty() => program.embed(texts).await,
             Kind::Simulated(judge) => Ok(judge.embed(texts).await),
             _ => Ok(Embeddings {
                 vectors: vectors::of(texts),
@@ -267,10 +269,14 @@ impl Provider {
         self.redactor.redact(text)
     }
 
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     /// Ends the programs that it started, and waits for them a moment.
     pub async fn shut_down(&self) {
-        if let Kind::Command(pool) = &self.kind {
-            pool.shut_down().await;
+        if let Kind::Command(program) = &self.kind {
+            program.shut_down().await;
         }
     }
 }

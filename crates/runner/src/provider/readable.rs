@@ -4,7 +4,7 @@
 const MAX_CHARS: usize = 300;
 
 /// The text on one line, without control characters, cut to a readable length.
-pub(super) fn readable(text: &str) -> String {
+pub(crate) fn readable(text: &str) -> String {
     let mut line = String::new();
     for (count, c) in text.trim().chars().enumerate() {
         if count == MAX_CHARS {

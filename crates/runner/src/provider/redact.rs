@@ -14,18 +14,32 @@ const MIN_LENGTH: usize = 4;
 
 /// Takes secrets out of texts; cheap to clone.
 #[derive(Clone, Default)]
-pub(super) struct Redactor {
+pub(crate) struct Redactor {
     /// The secrets in all their forms, the longest first, so that a form within another does not leave the rest of it.
     forms: Arc<[SecretString]>,
 }
 
 impl Redactor {
-    pub(super) fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
-        let forms: BTreeSet<String> = secrets
+    pub(crate) fn new<'a>(secrets: impl IntoIterator<Item = &'a SecretString>) -> Self {
+        let forms = secrets
             .into_iter()
             .map(ExposeSecret::expose_secret)
             .flat_map(forms)
             .collect();
+        Self::of_forms(forms)
+    }
+
+    /// One that takes out the secrets of several.
+    pub(crate) fn of_all<'a>(redactors: impl IntoIterator<Item = &'a Redactor>) -> Self {
+        let forms = redactors
+            .into_iter()
+            .flat_map(|redactor| redactor.forms.iter())
+            .map(|form| form.expose_secret().to_owned())
+            .collect::<BTreeSet<String>>();
+        Self::of_forms(forms)
+    }
+
+    fn of_forms(forms: BTreeSet<String>) -> Self {
         let mut forms = Vec::from_iter(forms);
         forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
         Redactor {
@@ -34,7 +48,7 @@ impl Redactor {
     }
 
     /// The text without secrets.
-    pub(super) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for form in self.forms.iter() {
             let form = form.expose_secret();

@@ -2,6 +2,7 @@
 
 mod ci;
 mod interruption;
+mod own;
 mod run;
 mod sharing;
 

@@ -11,6 +11,7 @@ use super::super::readable::readable;
 use super::super::{
     CallError, Completion, Embeddings, Scope, Usage, name_as_far_as_known, usage_as_far_as_known,
 };
+use crate::program::Bad;
 
 /// A question to the program.
 #[derive(Debug, Serialize)]
@@ -33,15 +34,6 @@ pub(super) struct EmbedLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<&'a str>,
     pub(super) texts: &'a [String],
-}
-
-/// An answer that is none.
-#[derive(Debug)]
-pub(super) enum Bad {
-    /// The program says that it cannot, in good form.
-    Failed(CallError),
-    /// Not of the form that it should have; the sentence begins after "the answer".
-    Garbage(String),
 }
 
 #[derive(Debug, Deserialize)]
@@ -74,13 +66,8 @@ enum Failure {
 }
 
 fn envelope(line: &[u8], id: u64) -> Result<Envelope, Bad> {
-    let envelope: Envelope = serde_json::from_slice(line).map_err(|error| {
-        let line = String::from_utf8_lossy(line.get(..1200).unwrap_or(line)).into_owned();
-        Bad::Garbage(format!(
-            "is not as it should be ({error}): {}",
-            readable(&line)
-        ))
-    })?;
+    let envelope: Envelope =
+        serde_json::from_slice(line).map_err(|error| Bad::unreadable(line, error))?;
     // Without it, one line too many would make every later answer that of another request.
     match envelope.id {
         Some(answered) if answered == id => {}

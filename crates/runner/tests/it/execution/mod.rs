@@ -1,12 +1,13 @@
 //! Whole runs against a real server on loopback.
 
 mod faults;
+mod programs;
 mod seed;
 mod stopping;
 mod warm;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use runner::control::Control;
 use runner::dataset::{Dataset, Options};
 use runner::execute::{Job, Outcomes, execute};
 use runner::judge::{Judge, Settings};
+use runner::program::Programs;
 use runner::progress::{Progress, Snapshot};
 use runner::provider::{Config, Provider};
 use serde_json::{Value, json};
@@ -26,6 +28,12 @@ use serde_json::{Value, json};
 pub(crate) struct Plan<'a> {
     pub(crate) rows: String,
     pub(crate) metrics: &'a [&'a str],
+    /// Further metrics: name and table.
+    pub(crate) tables: Vec<(String, String)>,
+    /// Where programs run.
+    pub(crate) folder: PathBuf,
+    /// Processes of each program.
+    pub(crate) workers: usize,
     /// The `[judge]` section.
     pub(crate) judge: String,
     pub(crate) cache: Option<&'a Path>,
@@ -48,6 +56,9 @@ impl Plan<'_> {
         Plan {
             rows,
             metrics: &["faithfulness", "answer_relevancy"],
+            tables: Vec::new(),
+            folder: PathBuf::new(),
+            workers: 1,
             judge: format!(
                 "[judge]\nprovider = \"openai\"\nbase_url = \"{url}\"\nmodel = \"judge\"\ntimeout = \"5s\"\n"
             ),
@@ -83,8 +94,13 @@ impl Plan<'_> {
         let folder = self.cache.unwrap_or(Path::new("unused"));
         let cache = Arc::new(Cache::open(folder, self.mode).unwrap());
         let progress = Arc::new(Progress::default());
+        let metrics: Vec<Box<dyn Metric>> = (self.metrics.iter().map(|name| metric(name)))
+            .chain(self.tables.iter().map(|(name, table)| built(name, table)))
+            .collect();
+        let provider = Provider::new(&config).unwrap();
+        let programs = Programs::of(&metrics, &self.folder, self.workers, [&provider]);
         let judge = Judge::new(
-            Provider::new(&config).unwrap(),
+            provider,
             self.settings,
             cache,
             Arc::clone(&progress),
@@ -92,9 +108,10 @@ impl Plan<'_> {
         );
         Arc::new(Job {
             dataset: Dataset::read(self.rows.as_bytes(), &Options::default()).unwrap(),
-            metrics: self.metrics.iter().map(|name| metric(name)).collect(),
+            metrics,
             judge,
             embeddings: None,
+            programs,
             fail_fast: self.fail_fast,
             progress,
             control: self.control,
@@ -154,6 +171,16 @@ impl Done {
             })
             .collect()
     }
+}
+
+/// The metric of a table of gate.toml.
+fn built(name: &str, table: &str) -> Box<dyn Metric> {
+    metrics::build(&metrics::Spec {
+        name,
+        section: &toml::from_str(table).unwrap(),
+        files: &metrics::Files::default(),
+    })
+    .unwrap()
 }
 
 pub(crate) fn metric(name: &str) -> Box<dyn Metric> {

@@ -187,7 +187,7 @@ async fn a_weighted_grade_is_the_same_from_the_cache() {
         );
         answers.push(match judge.answer_at_once(&weighted(), 0) {
             Ok(answer) => answer.unwrap(),
-            Err(key) => judge.ask(key, &weighted(), || {}).await.unwrap(),
+            Err(key) => Box::pin(judge.ask(key, &weighted(), || {})).await.unwrap(),
         });
     }
     assert_eq!(server.requests().len(), 1);
@@ -224,7 +224,7 @@ async fn a_language_model_has_to_quote() {
             ..request(&["It is."])
         };
         let key = judge.answer_at_once(&request, 0).unwrap_err();
-        let answer = judge.ask(key, &request, || {}).await.unwrap();
+        let answer = Box::pin(judge.ask(key, &request, || {})).await.unwrap();
         let Answer::Reading(Reading::Verdicts(verdicts)) = answer else {
             panic!("{answer:?}");
         };

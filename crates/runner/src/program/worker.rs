@@ -10,9 +10,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use super::super::config::Program;
-use super::super::readable::readable;
-use super::super::redact::Redactor;
+use super::Program;
+use crate::provider::readable::readable;
+use crate::provider::redact::Redactor;
 
 /// No line of an answer is longer.
 const MAX_LINE: u64 = 16 << 20;
@@ -76,7 +76,12 @@ impl Worker {
             child,
             stdin,
             stdout: BufReader::new(stdout),
-            stderr: tokio::spawn(drain(stderr, Arc::clone(&last_line), redactor.clone())),
+            stderr: tokio::spawn(drain(
+                stderr,
+                name.to_owned(),
+                Arc::clone(&last_line),
+                redactor.clone(),
+            )),
             last_line,
         })
     }
@@ -176,7 +181,12 @@ impl Drop for Group {
 }
 
 /// Reads to the end: a program whose standard error is full would stand still.
-async fn drain(stderr: ChildStderr, last_line: Arc<Mutex<String>>, redactor: Redactor) {
+async fn drain(
+    stderr: ChildStderr,
+    name: String,
+    last_line: Arc<Mutex<String>>,
+    redactor: Redactor,
+) {
     let mut stderr = BufReader::new(stderr);
     let mut traced = 0;
     loop {
@@ -195,7 +205,7 @@ async fn drain(stderr: ChildStderr, last_line: Arc<Mutex<String>>, redactor: Red
         }
         traced += 1;
         if traced <= MAX_TRACED {
-            tracing::debug!("the judge's program says: {line}");
+            tracing::debug!("{name} says: {line}");
         }
         *last_line.lock().unwrap_or_else(PoisonError::into_inner) = line;
     }

@@ -1,0 +1,204 @@
+//! Metrics of the user's own: programs, and files that gate.toml names.
+
+use serde_json::Value;
+
+use super::{Project, rows};
+
+/// A project that is judged by words, with these tables.
+fn project(samples: usize, tables: &str) -> Project {
+    let project = Project {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    project.write("answers.jsonl", &rows(samples, "The capital of country"));
+    project.write(
+        "gate.toml",
+        &format!("[dataset]\npath = \"answers.jsonl\"\n\n{tables}"),
+    );
+    project
+}
+
+/// A program that counts the words of the answer.
+const SCORE: &str = r#"
+import json, sys
+for line in sys.stdin:
+    sample = json.loads(line)
+    print(json.dumps({"score": len(sample["answer"].split()), "reason": sample["metric"]}), flush=True)
+"#;
+
+const WORDS: &str = "[metrics.words]\nkind = \"command\"\ncommand = [\"python3\", \"score.py\"]\ndirection = \"lower\"\nmax = 12\n";
+
+#[test]
+fn a_program_scores_from_run_to_verdict() {
+    let project = project(5, WORDS);
+    project.write("score.py", SCORE);
+    let ran = project.gate(&["run"]);
+    ran.ended(0);
+    assert!(
+        ran.stdout.contains("none (formulas and programs)") && !ran.stdout.contains("calls"),
+        "{}",
+        ran.stdout
+    );
+    let results = project.json(".rag-gate/results.json");
+    let info = &results["run"]["metrics"]["words"];
+    assert_eq!(info["direction"], "lower");
+    assert_eq!(info["range"], Value::Null);
+    let version = info["version"].as_str().unwrap();
+    assert!(version.starts_with("1, command "), "{version}");
+    assert_eq!(results["samples"][0]["scores"]["words"], 8.0);
+    assert_eq!(results["samples"][0]["reasons"]["words"], "words");
+    assert_eq!(results["run"]["judge"], Value::Null);
+    let ci = |code| {
+        project
+            .gate(&["ci", "--quiet", "--allow-missing-baseline"])
+            .ended(code);
+    };
+    ci(0);
+    project.write("gate.toml", &project.read("gate.toml").replace("12", "7"));
+    ci(1);
+}
+
+#[test]
+fn a_program_that_fails_is_a_failure_of_the_sample_and_one_that_is_not_there_of_the_configuration()
+{
+    let project = project(5, WORDS);
+    let missing = project.gate(&["run", "--quiet"]);
+    missing.ended(3);
+    assert!(
+        missing
+            .stderr
+            .contains("words: `python3 score.py` ended before it answered")
+            && missing.stderr.contains("can't open file"),
+        "{}",
+        missing.stderr
+    );
+    project.write(
+        "gate.toml",
+        &project
+            .read("gate.toml")
+            .replace("python3", "no-such-python"),
+    );
+    let ran = project.gate(&["run", "--check-only", "--quiet"]);
+    ran.ended(2);
+    insta::assert_snapshot!(ran.stderr, @r#"
+    error: words: the program `no-such-python` is not there
+     --> gate.toml:6:11
+      |
+    6 | command = ["no-such-python", "score.py"]
+      |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: name a program that is there, with its path if it is not on the PATH
+    "#);
+}
+
+#[test]
+fn a_dry_run_counts_programs_apart() {
+    let project = project(5, WORDS);
+    let ran = project.gate(&["run", "--dry-run", "--quiet"]);
+    ran.ended(0);
+    insta::assert_snapshot!(ran.stdout, @r"
+    judge      none (formulas and programs)
+    scores     5 (5 samples × 1 metrics), 0 of them not applicable
+    questions  0: 0 cached, 0 equal to another, 0 to ask
+    programs   5 scores by 1 program, in each run
+    cost       none: this judge answers on this machine
+    ");
+}
+
+const SCHEMA: &str = "[metrics.shape]\nkind = \"json_schema\"\nschema = \"eval/answer.json\"\n";
+
+#[test]
+fn a_file_that_gate_toml_names_has_to_be_one() {
+    let project = project(2, &SCHEMA.replace("eval/answer.json", "answer.json"));
+    let said = || {
+        let ran = project.gate(&["run", "--check-only", "--quiet"]);
+        ran.ended(2);
+        ran.stderr
+    };
+    let missing = said();
+    insta::assert_snapshot!(missing, @r#"
+    error: the schema of `shape` cannot be read from answer.json: No such file or directory (os error 2)
+     --> gate.toml:6:10
+      |
+    6 | schema = "answer.json"
+      |          ^^^^^^^^^^^^^
+      |
+      = help: a path is relative to gate.toml; the file is UTF-8 text of at most 1 MiB
+    "#);
+    std::fs::create_dir(project.path("answer.json")).unwrap();
+    assert!(said().contains("it is a folder"));
+    std::fs::remove_dir(project.path("answer.json")).unwrap();
+    std::fs::write(project.path("answer.json"), [b'{', 0xff, b'}']).unwrap();
+    assert!(said().contains("it is not UTF-8"));
+    project.write("answer.json", &" ".repeat((1 << 20) + 1));
+    assert!(said().contains("it is larger than 1 MiB"));
+}
+
+#[test]
+fn a_judge_that_gives_everything_the_same_score_is_warned_about() {
+    let table = "[metrics.faithfulness]\nmin = 0.5\n";
+    let few = project(19, table);
+    few.gate(&["run", "--quiet"]).ended(0);
+    let run = &few.json(".rag-gate/results.json")["run"];
+    assert_eq!(run.get("warnings"), None);
+
+    let many = project(20, table);
+    let ran = many.gate(&["run", "--quiet"]);
+    ran.ended(0);
+    let message = "faithfulness: the judge gave 20 of 20 samples the best score (1.000)";
+    assert!(
+        ran.stdout.contains(&format!("warning: {message}")),
+        "{}",
+        ran.stdout
+    );
+    let warning = &many.json(".rag-gate/results.json")["run"]["warnings"][0];
+    assert_eq!(warning["code"], "uniform-scores");
+    assert_eq!(warning["metric"], "faithfulness");
+    let judge = |arguments: &[&str]| {
+        let ran = many.gate(arguments);
+        ran.ended(0);
+        let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let warnings = verdict["warnings"].as_array().unwrap().clone();
+        let found = warnings
+            .into_iter()
+            .find(|warning| warning["code"] == "uniform-scores")
+            .unwrap();
+        assert!(found["message"].as_str().unwrap().starts_with(message));
+        assert_eq!(found["metric"], "faithfulness");
+        ran.stdout
+    };
+    let options = ["--quiet", "--allow-missing-baseline", "--output", "json"];
+    judge(&[&["ci"][..], &options].concat());
+    judge(&[&["check", ".rag-gate/results.json"][..], &options[1..]].concat());
+}
+
+#[test]
+fn what_a_run_warns_of_is_text_with_an_end_and_of_codes_that_are_known() {
+    let project = project(1, "[metrics.faithfulness]\n");
+    let warn = |code: &str, metric: &str, message: &str| serde_json::json!({"code": code, "metric": metric, "message": message});
+    let warnings = [
+        warn("below-minimum", "faithfulness", "not ours"),
+        warn("something-new", "faithfulness", "not known"),
+        warn("uniform-scores", "elsewhere", "not gated"),
+        warn("uniform-scores", "faithfulness", &"x".repeat(5000)),
+    ];
+    let results = serde_json::json!({"run": {"warnings": warnings}, "samples": [{"id": "a", "scores": {"faithfulness": 1}}]});
+    project.write("results.json", &results.to_string());
+    let arguments = [
+        "check",
+        "results.json",
+        "--allow-missing-baseline",
+        "--output",
+        "json",
+    ];
+    let ran = project.gate(&arguments);
+    ran.ended(0);
+    let verdict: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let said: Vec<&str> = verdict["warnings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|warning| warning["code"] != "no-baseline")
+        .map(|warning| warning["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(said, ["x".repeat(400)]);
+}
