@@ -44,6 +44,8 @@ pub fn compare(before: &[Option<f64>], now: &[Option<f64>], metrics: usize) -> M
         drift.problem = Some("none of its pinned scores was given again".to_owned());
         return drift;
     };
+    drift.before = crate::stats::mean(old.iter().copied());
+    drift.now = crate::stats::mean(new.iter().copied());
     drift.change = Some(estimate.change);
     let interval = estimate.interval(1.0 - (1.0 - CONFIDENCE) / metrics.max(1) as f64);
     drift.ci = interval.map(|interval| [interval.low, interval.high]);

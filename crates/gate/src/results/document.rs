@@ -142,6 +142,14 @@ pub struct JudgeDrift {
     pub metrics: BTreeMap<String, MetricDrift>,
 }
 
+impl JudgeDrift {
+    /// Whether the judge moved on any metric; `None` where it can be told of none.
+    pub fn moved(&self) -> Option<bool> {
+        let told = || self.metrics.values().filter_map(|metric| metric.moved);
+        told().next().map(|_| told().any(|moved| moved))
+    }
+}
+
 /// How one metric changed on the pinned answers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -155,6 +163,10 @@ pub struct MetricDrift {
     pub changed: u64,
     /// Answers that had a score and have none now.
     pub lost: u64,
+    /// Mean then, over these answers.
+    pub before: Option<f64>,
+    /// Mean now.
+    pub now: Option<f64>,
     /// Mean change, now minus then.
     pub change: Option<f64>,
     /// Its interval, at 95 % for all metrics together.
