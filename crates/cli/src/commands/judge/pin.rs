@@ -37,7 +37,10 @@ pub(super) fn run(args: &PinArgs) -> Result<ExitCode, Error> {
     })?;
     write(path, &text)?;
     let mut report = summary(&pinned, path, whole);
-    let _ = writeln!(report, "judge {judge}, {}", plural(calls, "call"));
+    let _ = match calls {
+        Some(calls) => writeln!(report, "judge {judge}, {}", plural(calls, "call")),
+        None => writeln!(report, "judge {judge}"),
+    };
     let is_named = policy
         .file()
         .judge
@@ -51,12 +54,12 @@ pub(super) fn run(args: &PinArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::Pass)
 }
 
-/// Chooses answers and has them scored.
+/// Chooses answers and has them scored; with the calls that it took, where anybody was called.
 fn ask(
     args: &PinArgs,
     evaluation: &EvaluationArgs,
     configured: Configured,
-) -> Result<(Pinned, usize), Error> {
+) -> Result<(Pinned, Option<usize>), Error> {
     let path = configured.source.path.clone().unwrap_or_default();
     let of = |error| Error::Dataset {
         path: path.clone(),
@@ -82,6 +85,7 @@ fn ask(
         .as_ref()
         .map(|embeddings| embeddings.provider.identity().clone());
     let identity = judge.provider.identity().clone();
+    let is_called = !judge.provider.in_place();
     let work = Work {
         dataset: runner::dataset::Dataset::of(samples.clone()).map_err(of)?,
         metrics,
@@ -121,7 +125,7 @@ fn ask(
     };
     let pinned = Pinned::of(about, samples, &done.job.metrics, &done.outcomes);
     let calls = usize::try_from(done.counts.calls).unwrap_or(usize::MAX);
-    Ok((pinned, calls))
+    Ok((pinned, is_called.then_some(calls)))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

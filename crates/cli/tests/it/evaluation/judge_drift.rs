@@ -98,7 +98,7 @@ fn a_judge_that_moved_ends_with_3_and_says_by_how_much() {
     ran.ended(3);
     assert!(
         ran.stdout
-            .contains("the judge itself moved (answer_relevancy -"),
+            .contains("the judge itself moved (faithfulness -0.900 over 10 pinned"),
         "{}",
         ran.stdout
     );
@@ -149,7 +149,7 @@ fn a_judge_that_moved_makes_a_difference_incomparable_and_no_regression() {
     ask_of(&project, &other);
     let (ran, codes) = ci(&project);
     ran.ended(1);
-    assert_eq!(codes, ["regression", "regression"]);
+    assert_eq!(codes, ["regression"]);
 
     let project = pinned(&judge, PINNED);
     let (ran, codes) = ci(&project);
@@ -164,7 +164,7 @@ fn a_judge_that_moved_makes_a_difference_incomparable_and_no_regression() {
     ask_of(&project, &other);
     let (ran, codes) = ci(&project);
     ran.ended(3);
-    assert_eq!(codes, ["incomparable", "incomparable"]);
+    assert_eq!(codes, ["incomparable"]);
     let reason = project.json("verdict.json")["reasons"][0]["message"].to_string();
     assert!(reason.contains("the judge itself moved by -"), "{reason}");
     assert!(
@@ -304,7 +304,9 @@ fn another_judge_is_no_judge_that_moved() {
     let ran = project.gate(&["judge", "drift", "--quiet"]);
     ran.ended(3);
     assert!(
-        ran.stdout.contains("`another` now and was `judge`"),
+        ran.stdout
+            .replace('\n', " ")
+            .contains("`another` now and was `judge`"),
         "{}",
         ran.stdout
     );
