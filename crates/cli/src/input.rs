@@ -105,7 +105,15 @@ impl<R: Read> Read for Hashed<R> {
 
 /// Reads gate.toml.
 pub(crate) fn policy(path: &Path) -> Result<(Policy, String), Error> {
-    let text = text(path)?;
+    let text = text(path).map_err(|error| match error {
+        Error::Unreadable { path, error } if error.kind() == io::ErrorKind::InvalidData => {
+            Error::Usage {
+                message: format!("{path} cannot be read: {error}"),
+                help: Some("save it as UTF-8".to_owned()),
+            }
+        }
+        other => other,
+    })?;
     let policy = policy_from(&text, &name(path))?;
     Ok((policy, text))
 }
@@ -153,7 +161,12 @@ pub(crate) fn text_from(bytes: impl Read, name: &str) -> Result<String, Error> {
     if text.len() as u64 > MAX_TEXT {
         return Err(unreadable(io::Error::other("it is larger than 64 MiB")));
     }
-    String::from_utf8(text).map_err(|_| unreadable(io::Error::other("it is not UTF-8")))
+    String::from_utf8(text).map_err(|_| {
+        unreadable(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "it is not UTF-8",
+        ))
+    })
 }
 
 /// The name of a path, for messages.

@@ -155,6 +155,32 @@ pub(crate) fn write_machine(
     result
 }
 
+/// Whether [`replace_with`] will have a place to write to, as far as that can be known before; nothing is left behind.
+#[cfg(feature = "runner")]
+pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
+    let failed = |error| Error::Output {
+        path: path.to_owned(),
+        error,
+    };
+    let target = absolute(path);
+    if target.is_dir() {
+        return Err(failed(io::ErrorKind::IsADirectory.into()));
+    }
+    if target.exists() && !target.is_file() {
+        return Ok(());
+    }
+    let above = target.ancestors().skip(1);
+    let folder = above
+        .map(|above| match above.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => above,
+        })
+        .find(|above| above.exists());
+    tempfile::tempfile_in(folder.unwrap_or_else(|| Path::new(".")))
+        .map(drop)
+        .map_err(failed)
+}
+
 /// Replaces a file as a whole: whoever reads it sees the old one or the new one, also after a crash.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Error> {
     replace_with(path, |file| file.write_all(content))

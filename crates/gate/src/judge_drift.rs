@@ -176,7 +176,7 @@ mod tests {
     fn flips_to_both_sides_seldom_pass_for_a_move() {
         let mut generator = ChaCha8Rng::seed_from_u64(7);
         let mut verdict = |index: usize| {
-            let is_wrong = generator.next_u32() % 10 == 0;
+            let is_wrong = generator.next_u32().is_multiple_of(10);
             Some(f64::from(u8::from((index % 3 == 0) == is_wrong)))
         };
         let mut moved = 0;

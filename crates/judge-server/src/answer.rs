@@ -47,29 +47,47 @@ pub(crate) fn answer(request: &ChatRequest<'_>) -> String {
         .messages
         .last()
         .map_or(0, |message| items(&message.content));
+    let prompt: Vec<&str> = request
+        .messages
+        .iter()
+        .map(|message| message.content.as_ref())
+        .collect();
+    let mut draw = Draw {
+        items,
+        state,
+        quote: quote(&prompt),
+        sources: sources(&prompt),
+        texts: texts(&prompt),
+    };
     let value = match &request.response_format {
         Some(ResponseFormat::JsonSchema { json_schema }) => {
-            Draw { items, state }.instance(&json_schema.schema, None)
+            draw.instance(&json_schema.schema, None)
         }
         _ => {
             let scale = request
                 .messages
                 .iter()
                 .find_map(|message| scale(&message.content));
-            Draw { items, state }.without_schema(scale)
+            draw.without_schema(scale)
         }
     };
     value.to_string()
 }
 
 /// An answer in the making.
-struct Draw {
+struct Draw<'a> {
     /// How many things the prompt numbers; 0 when it asks for a grade.
     items: u64,
     state: u64,
+    /// Words that a passage of the prompt has.
+    quote: &'a str,
+    /// How many sources the prompt numbers.
+    sources: u64,
+    /// How many texts it asks for.
+    texts: u64,
 }
 
-impl Draw {
+impl Draw<'_> {
     /// Something that the schema allows. `number` is the place in the list, from 1.
     fn instance(&mut self, schema: &Value, number: Option<u64>) -> Value {
         if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
@@ -104,13 +122,27 @@ impl Draw {
         };
         let mut fields = Map::new();
         for (name, property) in properties {
-            let value = match (number, is_place(name)) {
-                (Some(number), true) => json!(number),
+            let value = match (number, name.as_str()) {
+                (Some(number), name) if is_place(name) => json!(number),
+                (_, "quote") => json!(self.quote),
+                (_, "sources") => self.held(),
+                (_, "texts") if self.texts == 1 => json!([self.quote]),
+                (_, "texts") => (1..=self.texts)
+                    .map(|number| json!(format!("{} {number}?", self.quote)))
+                    .collect(),
                 _ => self.instance(property, None),
             };
             fields.insert(name.clone(), value);
         }
         Value::Object(fields)
+    }
+
+    /// Some of the sources, ascending.
+    fn held(&mut self) -> Value {
+        (1..=self.sources)
+            .filter(|_| !self.next().is_multiple_of(5))
+            .map(Value::from)
+            .collect()
     }
 
     /// As long as the schema says, or else as the prompt does.
@@ -132,7 +164,7 @@ impl Draw {
             return json!({"reason": REASON, "grade": self.integer(low, high)});
         }
         let verdicts: Vec<Value> = (1..=self.items)
-            .map(|id| json!({"id": id, "reason": REASON, "verdict": self.boolean()}))
+            .map(|id| json!({"id": id, "quote": self.quote, "reason": REASON, "verdict": self.boolean()}))
             .collect();
         json!({ "verdicts": verdicts })
     }
@@ -167,12 +199,42 @@ fn is_place(name: &str) -> bool {
     matches!(name, "item" | "number" | "index" | "id" | "n")
 }
 
+/// The first words of the first passage or text; there is nothing to be quoted without one.
+fn quote<'a>(prompt: &[&'a str]) -> &'a str {
+    let first = prompt.iter().find_map(|text| {
+        let passage = text.split_once("\nPASSAGE 1\n");
+        let (_, rest) = passage.or_else(|| text.split_once("\nTEXT 1\n"))?;
+        rest.lines().skip(1).find(|line| !line.trim().is_empty())
+    });
+    let line = first.unwrap_or("no fact").trim();
+    &line[..line.floor_char_boundary(40)]
+}
+
+/// The highest number of a source.
+fn sources(prompt: &[&str]) -> u64 {
+    let lines = prompt.iter().flat_map(|text| text.lines());
+    let numbers = lines.filter_map(|line| line.strip_prefix("SOURCE "));
+    numbers.map(leading_number).max().unwrap_or(0)
+}
+
+/// As in `Give exactly 3 questions`; else one.
+fn texts(prompt: &[&str]) -> u64 {
+    let asked = prompt
+        .iter()
+        .find_map(|text| text.split_once("Give exactly "));
+    asked.map_or(1, |(_, rest)| leading_number(rest).max(1))
+}
+
 /// How many things the prompt numbers.
 ///
-/// A repair says `from 1 to N`. A prompt ends with a part between two lines of equals signs: `PASSAGE N` above it says
+/// A repair says `from 1 to N`, and the task of a prompt `Claims 1 to N`. A prompt ends with a part between two lines of equals signs: `PASSAGE N` above it says
 /// that there are N; else the lines in it are counted. A prompt without parts is one part.
 fn items(text: &str) -> u64 {
     if let Some((_, rest)) = text.rsplit_once("each number from 1 to ") {
+        return leading_number(rest);
+    }
+    let task = text.lines().next().unwrap_or_default();
+    if let Some((_, rest)) = task.split_once("s 1 to ") {
         return leading_number(rest);
     }
     let text = text.trim_end();
@@ -295,6 +357,38 @@ mod tests {
         assert_eq!(
             items("Answer again, with exactly one entry for each number from 1 to 12, and so on"),
             12
+        );
+    }
+
+    #[test]
+    fn what_is_quoted_stands_in_a_passage_and_sources_are_those_of_the_prompt() {
+        let schema = json!({"properties": {"items": {"type": "array", "items": {"type": "object", "properties": {
+            "id": {"type": "integer"}, "sources": {"type": "array", "items": {"type": "integer"}}, "quote": {"type": "string"}}}}},
+            "type": "object"});
+        let prompt = "Claims 1 to 3: which?\n\nPASSAGE 1\n=====\nIt is a tower of iron, and stands in Paris near a river.\n=====\n\n\
+                      SOURCE 1\n=====\na\n=====\n\nSOURCE 2\n=====\nb\n=====\n\nCLAIMS\n=====\n3. x\n=====\n";
+        let answer = ask(Some(&schema), prompt);
+        let items = answer["items"].as_array().unwrap();
+        assert_eq!(items.len(), 3);
+        for item in items {
+            assert_eq!(item["quote"], "It is a tower of iron, and stands in Par");
+            let sources = item["sources"].as_array().unwrap();
+            assert!(
+                sources
+                    .iter()
+                    .all(|source| (1..=2).contains(&source.as_u64().unwrap()))
+            );
+        }
+        let schema = json!({"type": "object", "properties": {"texts": {"type": "array", "items": {"type": "string"}}}});
+        let texts = |prompt| {
+            ask(Some(&schema), prompt)["texts"]
+                .as_array()
+                .unwrap()
+                .len()
+        };
+        assert_eq!(
+            (texts("Give exactly 3 questions"), texts("Which names?")),
+            (3, 1)
         );
     }
 

@@ -20,10 +20,12 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 /// A metric, the label it is held against, and from where on the label says good.
-const QUESTIONS: [(&str, &str, f64); 4] = [
+const QUESTIONS: [(&str, &str, f64); 6] = [
     ("faithfulness", "faithful", 0.5),
     ("faithfulness", "faithfulness", 0.5),
     ("context_precision", "context_relevance", 0.5),
+    ("context_relevance", "context_relevance", 0.5),
+    ("answer_completeness", "completeness", 0.66),
     ("answer_relevancy", "completeness", 0.66),
 ];
 
@@ -48,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         groups.entry(group).or_default().extend(rows);
     }
     println!(
-        "metric             label              data                       n  good   AUC  cutoff  accuracy  kappa  always good"
+        "metric              label              data                       n  good   AUC  cutoff  accuracy  kappa  always good"
     );
     for (metric, label, good_from) in QUESTIONS {
         let built = metrics::by_name(metric)?;
@@ -86,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     format!("{group} without \"None\"")
                 };
                 println!(
-                    "{metric:<18} {label:<18} {data:<22} {:>5} {good:>5} {:>5.2} {cutoff:>7.2} {accuracy:>9.2} {kappa:>6.2} {:>12.2}",
+                    "{metric:<19} {label:<18} {data:<22} {:>5} {good:>5} {:>5.2} {cutoff:>7.2} {accuracy:>9.2} {kappa:>6.2} {:>12.2}",
                     second.len(),
                     auc(&second),
                     good as f64 / second.len() as f64,

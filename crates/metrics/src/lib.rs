@@ -7,11 +7,13 @@
 //! Sample ─▶ Metric::step ─▶ Ask(Request) ─▶ judge ─▶ read(expect, raw) ─▶ Answer ─▶ Metric::step ─▶ Done(Outcome)
 //! ```
 
+mod cosine;
 #[cfg(test)]
 mod every;
 mod json;
 mod judged;
 pub mod lexical;
+mod operational;
 mod outcome;
 mod prompts;
 pub mod read;
@@ -25,7 +27,7 @@ pub mod sentences;
 mod text;
 
 pub use outcome::{Answer, FailureKind, Outcome, Step};
-pub use read::{Unreadable, read, repair, schema, schema_name};
+pub use read::{Numeral, Unreadable, of_model, read, repair, schema, schema_name, weigh};
 pub use registry::{BuildError, Entry, Files, Spec, build, by_name, entries, find};
 pub use request::{Expect, Message, Reading, Request, Role, Verdict};
 pub use sample::{Context, Sample, Turn};
@@ -82,11 +84,19 @@ pub enum Column {
     Tags,
     /// The configuration of the target that answered.
     Variant,
+    /// How relevant the passages are that the target should have retrieved.
+    ReferenceContextGrades,
+    /// How long the target took to answer.
+    Latency,
+    /// The tokens that the target used to answer.
+    Tokens,
+    /// What the answer cost.
+    Cost,
 }
 
 impl Column {
     /// All columns.
-    pub const ALL: [Column; 12] = [
+    pub const ALL: [Column; 16] = [
         Column::Id,
         Column::Question,
         Column::Answer,
@@ -99,6 +109,10 @@ impl Column {
         Column::Cluster,
         Column::Tags,
         Column::Variant,
+        Column::ReferenceContextGrades,
+        Column::Latency,
+        Column::Tokens,
+        Column::Cost,
     ];
 
     /// The name, as `[dataset.columns]` and messages have it.
@@ -116,6 +130,10 @@ impl Column {
             Column::Cluster => "cluster",
             Column::Tags => "tags",
             Column::Variant => "variant",
+            Column::ReferenceContextGrades => "reference_context_grades",
+            Column::Latency => "latency",
+            Column::Tokens => "tokens",
+            Column::Cost => "cost",
         }
     }
 }
@@ -133,6 +151,11 @@ pub trait Metric: std::fmt::Debug + Send + Sync {
     /// The instructions that a judge gets; `None` where no judge is asked.
     fn prompt(&self) -> Option<&str> {
         None
+    }
+
+    /// True when it looks into [`Sample::other`], which is empty unless a metric does.
+    fn reads_other(&self) -> bool {
+        false
     }
 
     /// What all samples have together, where that is no mean of theirs; `None` for most metrics.

@@ -4,11 +4,15 @@
 //! meaning: a verdict for each item exactly once, a grade within its scale, and nothing that could be read in two ways.
 //! A judge that left out the hard claims must not raise the score.
 
+mod weighting;
+
 use serde_json::{Value, json};
+
+pub use weighting::{Numeral, weigh};
 
 use crate::json::Json;
 use crate::outcome::FailureKind;
-use crate::prompts;
+use crate::prompts::form;
 use crate::reason::cut;
 use crate::request::{Expect, Message, Reading, Request, Role, Verdict};
 
@@ -67,15 +71,15 @@ pub fn read(expect: Expect, raw: &str) -> Result<Reading, Unreadable> {
     if text.is_empty() {
         return Err(unparsable("the answer is empty"));
     }
-    let values = values(text)?;
+    let values = values(text, matches!(expect, Expect::Texts { .. }))?;
     match expect {
         Expect::Verdicts { items } | Expect::Quotes { items } => verdicts(&values, items),
         Expect::Sources {
             items,
             sources: most,
         } => sources(&values, items, most),
-        Expect::Texts { most } => texts(&values, most),
-        Expect::Grade { low, high } => {
+        Expect::Texts { least, most } => texts(&values, least, most),
+        Expect::Grade { low, high } | Expect::WeightedGrade { low, high } => {
             if values.is_empty()
                 && let Ok(grade) = text.parse::<f64>()
             {
@@ -84,6 +88,17 @@ pub fn read(expect: Expect, raw: &str) -> Result<Reading, Unreadable> {
             grade(&values, low, high)
         }
     }
+}
+
+/// The reading of a language model's answer, for what it was asked: a quote that it left out is an empty one. Only programs
+/// and formulas may know no quotes.
+pub fn of_model(expect: Expect, mut reading: Reading) -> Reading {
+    if let (Expect::Quotes { .. }, Reading::Verdicts(verdicts)) = (expect, &mut reading) {
+        for verdict in verdicts {
+            verdict.quote.get_or_insert_default();
+        }
+    }
+    reading
 }
 
 /// What follows the thoughts that some models write before they answer.
@@ -97,15 +112,15 @@ fn without_thoughts(text: &str) -> Result<&str, Unreadable> {
     }
 }
 
-/// The JSON objects and lists of the text, without those inside of others.
-fn values(text: &str) -> Result<Vec<Json>, Unreadable> {
+/// The JSON objects and lists of the text, without those inside of others; lists of texts where they are asked for.
+fn values(text: &str, takes_texts: bool) -> Result<Vec<Json>, Unreadable> {
     let mut values = Vec::new();
     let mut starts = 0;
     let mut at = 0;
     while let Some(start) = text[at..].find(['{', '[']) {
         at += start;
         let rest = &text[at..];
-        if !looks_like_json(rest) {
+        if !looks_like_json(rest, takes_texts) {
             starts += 1;
             if starts > MOST_STARTS {
                 return Err(unparsable("no JSON among all its braces"));
@@ -139,12 +154,13 @@ fn values(text: &str) -> Result<Vec<Json>, Unreadable> {
 }
 
 /// True when what begins here is meant as JSON: a brace of prose is followed by something else.
-fn looks_like_json(text: &str) -> bool {
+fn looks_like_json(text: &str, takes_texts: bool) -> bool {
     let mut letters = text.bytes();
     let open = letters.next();
     let next = letters.find(|byte| !byte.is_ascii_whitespace());
     match open {
         Some(b'{') => matches!(next, Some(b'"' | b'}') | None),
+        _ if takes_texts && next == Some(b'"') => true,
         _ => matches!(next, Some(b'{' | b'[' | b']') | None),
     }
 }
@@ -249,6 +265,7 @@ const REASONS: [&str; 5] = ["reason", "explanation", "why", "rationale", "reason
 const QUOTES: [&str; 4] = ["quote", "evidence", "citation", "source_text"];
 const SOURCES: [&str; 4] = ["sources", "source", "passages", "source_ids"];
 const GRADES: [&str; 4] = ["grade", "score", "rating", "value"];
+const SCORES: [&str; 4] = ["score", "overall_score", "final_score", "mean"];
 
 /// The verdicts that a value holds; `None` when it holds something else.
 fn said(value: &Json, depth: usize) -> Result<Option<Said>, Unreadable> {
@@ -267,10 +284,10 @@ fn said(value: &Json, depth: usize) -> Result<Option<Said>, Unreadable> {
     });
     let named = value.member(&["verdicts"]);
     if let Some(Json::List(list)) = named {
-        return all(list).map(Some);
+        return all_with_score(list, value).map(Some);
     }
     match (lists.next(), lists.next()) {
-        (Some((_, list)), None) => return all(list).map(Some),
+        (Some((_, list)), None) => return all_with_score(list, value).map(Some),
         (Some((one, _)), Some((other, _))) => {
             let message = format!(
                 "two lists of verdicts, `{}` and `{}`",
@@ -310,6 +327,29 @@ fn all(list: &[Json]) -> Result<Said, Unreadable> {
         .map(entry)
         .collect::<Result<_, _>>()
         .map(Said::All)
+}
+
+/// The verdicts, when a score beside them says the same.
+fn all_with_score(list: &[Json], beside: &Json) -> Result<Said, Unreadable> {
+    let said = all(list)?;
+    let score = beside.member(&SCORES).and_then(Json::number);
+    if let (Some(score), Said::All(entries)) = (score, &said)
+        && !entries.is_empty()
+    {
+        let sum: f64 = entries.iter().map(|entry| entry.verdict.holds).sum();
+        let mean = sum / entries.len() as f64;
+        // However few decimals the judge took.
+        let agrees = (1..=6).any(|decimals| {
+            let shift = 10_f64.powi(decimals);
+            ((mean * shift).round() / shift - score).abs() < 1e-9
+        });
+        if !agrees && (mean - score).abs() > 1e-6 {
+            return Err(inconsistent(format!(
+                "a score of {score} beside verdicts whose mean is {mean:.3}"
+            )));
+        }
+    }
+    Ok(said)
 }
 
 /// `{"1": true, "2": {"verdict": false, "reason": "…"}}`
@@ -357,7 +397,7 @@ fn entry(value: &Json) -> Result<Entry, Unreadable> {
         verdict: Verdict {
             holds,
             reason: reason(value),
-            quote: text(value, &QUOTES),
+            quote: quote(value),
         },
     })
 }
@@ -406,6 +446,20 @@ fn reason(value: &Json) -> String {
     text(value, &REASONS).unwrap_or_default()
 }
 
+/// A text, or the texts of a list.
+fn quote(value: &Json) -> Option<String> {
+    let Some(Json::List(parts)) = value.member(&QUOTES) else {
+        return text(value, &QUOTES);
+    };
+    let parts = parts.iter().map(|part| match part {
+        Json::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    parts
+        .collect::<Option<Vec<_>>>()
+        .map(|parts| parts.join(" … "))
+}
+
 fn text(value: &Json, names: &[&str]) -> Option<String> {
     match value.member(names) {
         Some(Json::Text(text)) => Some(text.clone()),
@@ -416,11 +470,20 @@ fn text(value: &Json, names: &[&str]) -> Option<String> {
 /// `{"items": [{"id": 1, "sources": [1, 3]}, …]}`: for each item the sources that hold it.
 fn sources(values: &[Json], items: usize, sources: usize) -> Result<Reading, Unreadable> {
     let mut slots: Vec<Option<Vec<usize>>> = vec![None; items];
-    for entry in the_list(values, "no list of items in the answer")? {
-        let id = entry
-            .member(&IDS)
-            .and_then(whole)
-            .ok_or_else(|| inconsistent("an item without its id"))?;
+    let is_entry = |entry: &Json| entry.member(&SOURCES).is_some();
+    let list = the_list(
+        values,
+        &["items"],
+        is_entry,
+        "no list of items in the answer",
+    )?;
+    for entry in list {
+        let id = match entry.member(&IDS) {
+            Some(id) => whole(id).ok_or_else(|| inconsistent("an id that is no whole number"))?,
+            // A single entry on a single item needs no number.
+            None if items == 1 && list.len() == 1 => 1,
+            None => return Err(inconsistent("an item without its id")),
+        };
         let index = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
         let Some(slot) = index.and_then(|index| slots.get_mut(index)) else {
             return Err(inconsistent(format!(
@@ -430,74 +493,124 @@ fn sources(values: &[Json], items: usize, sources: usize) -> Result<Reading, Unr
         let Some(Json::List(numbers)) = entry.member(&SOURCES) else {
             return Err(inconsistent(format!("no list of sources on {id}")));
         };
-        let mut held = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            let number = whole(number).and_then(|number| usize::try_from(number).ok());
-            match number.filter(|number| (1..=sources).contains(number)) {
-                Some(number) => held.push(number),
-                None => {
-                    return Err(inconsistent(format!(
-                        "a source of {id} that is none of 1 to {sources}"
-                    )));
-                }
-            }
-        }
-        held.sort_unstable();
-        held.dedup();
-        if slot.replace(held).is_some() {
+        if slot.replace(held(id, numbers, sources)?).is_some() {
             return Err(inconsistent(format!("two entries on {id}")));
         }
     }
     if let Some(missing) = slots.iter().position(Option::is_none) {
-        return Err(inconsistent(format!("no entry on {}", missing + 1)));
+        return Err(inconsistent(format!(
+            "no entry on {}: {} entries on {items} items",
+            missing + 1,
+            list.len()
+        )));
     }
     Ok(Reading::Sources(slots.into_iter().flatten().collect()))
 }
 
-/// `{"texts": ["…", …]}`: texts without the blank ones; doubles are kept once.
-fn texts(values: &[Json], most: usize) -> Result<Reading, Unreadable> {
+/// The sources of one item, ascending, each once.
+fn held(id: u64, numbers: &[Json], sources: usize) -> Result<Vec<usize>, Unreadable> {
+    let mut held = Vec::with_capacity(numbers.len().min(sources));
+    for number in numbers {
+        let number = whole(number).and_then(|number| usize::try_from(number).ok());
+        match number.filter(|number| (1..=sources).contains(number)) {
+            Some(number) => held.push(number),
+            None => {
+                return Err(inconsistent(format!(
+                    "a source of {id} that is none of 1 to {sources}"
+                )));
+            }
+        }
+    }
+    held.sort_unstable();
+    held.dedup();
+    Ok(held)
+}
+
+/// `{"texts": ["…", …]}`: texts without the blank ones.
+fn texts(values: &[Json], least: usize, most: usize) -> Result<Reading, Unreadable> {
     let mut texts: Vec<String> = Vec::new();
-    for entry in the_list(values, "no list of texts in the answer")? {
-        let text = match entry {
-            Json::Text(text) => text.trim().to_owned(),
-            other => text(other, &["text", "question", "claim", "name", "entity"])
-                .ok_or_else(|| inconsistent("a text that is none"))?
-                .trim()
-                .to_owned(),
-        };
-        if !text.is_empty() && !texts.contains(&text) {
-            texts.push(text);
+    let is_text = |entry: &Json| text_of(entry).is_some();
+    let list = the_list(
+        values,
+        &["texts"],
+        is_text,
+        "no list of texts in the answer",
+    )?;
+    for entry in list {
+        let text = text_of(entry).ok_or_else(|| inconsistent("a text that is none"))?;
+        let text = text.trim();
+        if !text.is_empty() {
+            texts.push(text.to_owned());
         }
     }
     if texts.len() > most {
         let message = format!("{} texts; at most {most} were asked for", texts.len());
         return Err(inconsistent(message));
     }
+    if !texts.is_empty() && texts.len() < least {
+        let message = format!(
+            "{} texts; at least {least} were asked for, or none",
+            texts.len()
+        );
+        return Err(inconsistent(message));
+    }
     Ok(Reading::Texts(texts))
 }
 
-/// The one list of the answer, bare or in an object.
-fn the_list<'a>(values: &'a [Json], none: &str) -> Result<&'a [Json], Unreadable> {
-    let mut lists = values.iter().filter_map(|value| match value {
-        Json::List(list) => Some(list),
-        object => {
-            let mut lists = object
-                .members()
-                .iter()
-                .filter_map(|(_, value)| match value {
-                    Json::List(list) => Some(list),
-                    _ => None,
-                });
-            match (lists.next(), lists.next()) {
-                (Some(list), None) => Some(list),
-                _ => None,
-            }
+fn text_of(entry: &Json) -> Option<&str> {
+    match entry {
+        Json::Text(text) => Some(text),
+        other => match other.member(&["text", "question", "claim", "name", "entity"]) {
+            Some(Json::Text(text)) => Some(text),
+            _ => None,
+        },
+    }
+}
+
+/// The one list of the answer, bare or in an object: the one of that name, else the only one with such entries.
+fn the_list<'a>(
+    values: &'a [Json],
+    names: &[&str],
+    is_entry: impl Fn(&Json) -> bool,
+    none: &str,
+) -> Result<&'a [Json], Unreadable> {
+    let mut found: Option<&[Json]> = None;
+    for value in values {
+        let Some(list) = a_list(value, names, &is_entry, 0) else {
+            continue;
+        };
+        if found.is_some_and(|found| found != list) {
+            return Err(unparsable("several answers that differ"));
         }
+        found = Some(list);
+    }
+    found.ok_or_else(|| unparsable(none))
+}
+
+fn a_list<'a>(
+    value: &'a Json,
+    names: &[&str],
+    is_entry: &impl Fn(&Json) -> bool,
+    depth: usize,
+) -> Option<&'a [Json]> {
+    if let Json::List(list) = value {
+        return list.iter().all(is_entry).then_some(list);
+    }
+    if let Some(Json::List(list)) = value.member(names) {
+        return Some(list);
+    }
+    let members = value.members().iter().map(|(_, value)| value);
+    let mut lists = members.clone().filter_map(|value| match value {
+        Json::List(list) if list.iter().all(is_entry) => Some(list),
+        _ => None,
     });
-    match (lists.next(), lists.next()) {
-        (Some(list), None) => Ok(list),
-        (None, _) => Err(unparsable(none)),
-        (Some(_), Some(_)) => Err(unparsable("several answers that differ")),
+    let mut inner = members.filter(|value| matches!(value, Json::Object(_)));
+    match (lists.next(), lists.next(), inner.next(), inner.next()) {
+        (Some(list), None, _, _) => Some(list),
+        (None, _, Some(inner), None) if depth < MOST_WRAPS => {
+            a_list(inner, names, is_entry, depth + 1)
+        }
+        _ => None,
     }
 }
 
@@ -569,7 +682,11 @@ fn of_highest(grade: &Json, high: i64) -> Option<f64> {
 
 fn within_scale(grade: f64, reason: String, low: i64, high: i64) -> Result<Reading, Unreadable> {
     if (low as f64..=high as f64).contains(&grade) {
-        Ok(Reading::Grade { grade, reason })
+        Ok(Reading::Grade {
+            grade,
+            weighted: None,
+            reason,
+        })
     } else {
         Err(inconsistent(format!(
             "a grade of {grade}, which is not from {low} to {high}"
@@ -639,20 +756,27 @@ pub fn schema(expect: Expect) -> Value {
             json!({"texts": {"type": "array", "items": {"type": "string"}}}),
             json!(["texts"]),
         ),
-        Expect::Grade { low, high } => {
-            let is_short = high
-                .checked_sub(low)
-                .is_some_and(|length| (0..=100).contains(&length));
-            let grade = if is_short {
-                json!({"type": "integer", "enum": (low..=high).collect::<Vec<_>>()})
-            } else {
-                json!({"type": "integer"})
-            };
-            object(
-                json!({"grade": grade, "reason": {"type": "string"}}),
-                json!(["grade", "reason"]),
-            )
-        }
+        Expect::Grade { low, high } => object(
+            json!({"grade": whole_from(low, high), "reason": {"type": "string"}}),
+            json!(["grade", "reason"]),
+        ),
+        // In the order of the alphabet, which servers keep: the grade comes when the reason is given.
+        Expect::WeightedGrade { low, high } => object(
+            json!({"explanation": {"type": "string"}, "grade": whole_from(low, high)}),
+            json!(["explanation", "grade"]),
+        ),
+    }
+}
+
+/// The schema of a grade; a scale with many grades is not listed.
+fn whole_from(low: i64, high: i64) -> Value {
+    let is_short = high
+        .checked_sub(low)
+        .is_some_and(|length| (0..=100).contains(&length));
+    if is_short {
+        json!({"type": "integer", "enum": (low..=high).collect::<Vec<_>>()})
+    } else {
+        json!({"type": "integer"})
     }
 }
 
@@ -664,6 +788,7 @@ pub fn schema_name(expect: Expect) -> &'static str {
         Expect::Sources { .. } => "sources",
         Expect::Texts { .. } => "texts",
         Expect::Grade { .. } => "grade",
+        Expect::WeightedGrade { .. } => "weighted_grade",
     }
 }
 
@@ -683,7 +808,7 @@ pub fn repair(request: &Request, raw: &str, why: &Unreadable) -> Vec<Message> {
         content: format!(
             "Your answer cannot be used: {}. Answer again, with {}.",
             why.message,
-            prompts::form(request.expect)
+            form::again(request.expect)
         ),
     });
     messages

@@ -49,6 +49,20 @@ pub(crate) fn missing<'a>(
     Some(short(&reason))
 }
 
+/// Two reasons as one, each with its share of the length.
+pub(crate) fn two(one: &str, other: &str) -> String {
+    let half = LONGEST / 2 - 4;
+    let room = |own: &str, other: &str| {
+        half.max(LONGEST.saturating_sub(other.len() + 2))
+            .min(own.len())
+    };
+    format!(
+        "{}; {}",
+        cut(one, room(one, other)),
+        cut(other, room(other, one))
+    )
+}
+
 /// The text on one line, cut to the length of a reason.
 pub(crate) fn short(text: &str) -> String {
     cut(text.trim(), LONGEST)
@@ -97,6 +111,17 @@ mod tests {
             missing("claims", "unsupported", ["a"].into_iter(), &verdicts[..1]),
             None
         );
+    }
+
+    #[test]
+    fn two_reasons_share_the_room() {
+        assert_eq!(two("one", "other"), "one; other");
+        let long = "a".repeat(400);
+        for (one, other) in [(long.as_str(), "short"), ("short", &long), (&long, &long)] {
+            let both = two(one, other);
+            assert!(both.len() <= LONGEST + 2 * "…".len(), "{}", both.len());
+            assert!(both.contains("short") || both.matches('…').count() == 2);
+        }
     }
 
     #[test]

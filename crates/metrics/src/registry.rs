@@ -5,7 +5,7 @@
 
 use gate::policy::MetricSection;
 
-use crate::{Metric, judged, retrieval, text};
+use crate::{Metric, judged, operational, retrieval, text};
 
 /// What gate.toml says of a metric that it wants computed.
 #[derive(Debug, Clone, Copy)]
@@ -174,9 +174,14 @@ fn takers(key: &str) -> String {
 
 /// All that can be built, in the order of the docs.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    [judged::ENTRIES, text::ENTRIES, retrieval::ENTRIES]
-        .into_iter()
-        .flatten()
+    [
+        judged::ENTRIES,
+        text::ENTRIES,
+        retrieval::ENTRIES,
+        operational::ENTRIES,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The entry of that name or kind: `recall@5` is that of `recall@k`, and a group before a dot is no part of it.
@@ -326,10 +331,14 @@ pub(crate) mod tests {
     /// The metric of that name, with the rest of its table as TOML.
     pub(crate) fn built(name: &str, table: &str) -> Result<Box<dyn Metric>, BuildError> {
         let section: MetricSection = toml::from_str(table).unwrap();
+        let files = Files {
+            schema: section.schema.as_ref().map(|_| "{}".to_owned()),
+            ..Files::default()
+        };
         build(&Spec {
             name,
             section: &section,
-            files: &Files::default(),
+            files: &files,
         })
     }
 
@@ -418,7 +427,7 @@ pub(crate) mod tests {
         `recall_at_k` needs how many of the first passages count: write `recall@5`, or another number from 1
         `recall@0` needs how many of the first passages count: write `recall@5`, or another number from 1
         `tone` has no `criteria`: say in it what a good answer does
-        `token_f1` takes no `criteria`: it is for rubric
+        `token_f1` takes no `criteria`: it is for rubric, yes_no, g_eval
         `tone` has an unknown kind `rubrik`, did you mean `rubric`?
         "#);
     }

@@ -61,13 +61,22 @@ pub enum Expect {
         /// Number of sources.
         sources: usize,
     },
-    /// Texts: questions, names. May be none.
+    /// Texts: questions, names. None at all, or within these numbers.
     Texts {
+        /// Fewest texts, where there are any.
+        least: usize,
         /// Most texts.
         most: usize,
     },
     /// A grade on a scale.
     Grade {
+        /// Lowest grade.
+        low: i64,
+        /// Highest grade.
+        high: i64,
+    },
+    /// The same, and how likely the judge held the other grades for, where it can tell.
+    WeightedGrade {
         /// Lowest grade.
         low: i64,
         /// Highest grade.
@@ -82,12 +91,14 @@ pub enum Reading {
     Verdicts(Vec<Verdict>),
     /// For each item, in their order, the numbers of the sources that hold it, from 1, ascending.
     Sources(Vec<Vec<usize>>),
-    /// Texts, none of them blank.
+    /// Texts, none of them blank, as often as they were said.
     Texts(Vec<String>),
     /// A grade within its scale.
     Grade {
         /// The grade.
         grade: f64,
+        /// The mean of the grades by their probability, where the judge could tell it; see [`weigh`](crate::weigh).
+        weighted: Option<f64>,
         /// Why.
         reason: String,
     },

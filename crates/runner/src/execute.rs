@@ -110,7 +110,7 @@ pub async fn execute(job: Arc<Job>) -> Outcomes {
     let order = Arc::new(order(&job));
     let next = Arc::new(AtomicUsize::new(0));
     let window = Arc::new(Semaphore::new(job.judge.concurrency() + READY));
-    let waiters = Arc::new(Semaphore::new(WAITERS));
+    let waiters = Arc::new(Semaphore::new(WAITERS.max(job.judge.concurrency() + READY)));
     let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let pullers: Vec<_> = (0..threads.min(8))
         .map(|_| {

@@ -169,7 +169,8 @@ impl Judge {
             }
         }
         let key = self.key(request, repeat);
-        let answer = self.recorded(&key, |raw| read(request, raw)).ok_or(key)?;
+        let read = |entry: &Entry| self.read(request, &entry.answer, &entry.numerals);
+        let answer = self.recorded(&key, read).ok_or(key)?;
         self.progress.requested();
         Ok(Ok(answer))
     }
@@ -182,7 +183,7 @@ impl Judge {
         request: &Request,
         becomes_waiter: impl FnOnce(),
     ) -> Result<Answer, Failure> {
-        let read = |raw: &str| read(request, raw);
+        let read = |entry: &Entry| self.read(request, &entry.answer, &entry.numerals);
         let outcome = self
             .fly(key, becomes_waiter, async {
                 if let Some(answer) = self.recorded(&key, read) {
@@ -203,7 +204,7 @@ impl Judge {
         becomes_waiter: impl FnOnce(),
     ) -> Result<Answer, Failure> {
         let key = Key::of_embeddings(self.identity(), texts, 0);
-        let read = |raw: &str| read_vectors(raw, texts.len());
+        let read = |entry: &Entry| read_vectors(&entry.answer, texts.len());
         let outcome = self
             .fly(key, becomes_waiter, async {
                 if let Some(answer) = self.recorded(&key, read) {
@@ -273,10 +274,10 @@ impl Judge {
     fn recorded(
         &self,
         key: &Key,
-        read: impl FnOnce(&str) -> Result<Answer, Failure>,
+        read: impl FnOnce(&Entry) -> Result<Answer, Failure>,
     ) -> Option<Answer> {
         let entry = self.cache.get(key)?;
-        match read(&entry.answer) {
+        match read(&entry) {
             Ok(answer) => {
                 self.progress.answered_by_cache();
                 self.reports(entry.model);
@@ -303,8 +304,8 @@ impl Judge {
     /// Calls the judge and reads its answer; one that cannot be read gets one chance to be repaired.
     async fn judged(&self, key: &Key, request: &Request) -> Result<Answer, Failure> {
         let (first, mut latency) = self.call(request, &request.messages).await?;
-        let (completion, answer) = match metrics::read(request.expect, &first.text) {
-            Ok(reading) => (first, Answer::Reading(reading)),
+        let (completion, reading) = match metrics::read(request.expect, &first.text) {
+            Ok(reading) => (first, reading),
             Err(why) => {
                 tracing::debug!(metric = %request.metric, reason = %why.message, "an answer cannot be read: asking once more");
                 let messages = metrics::repair(request, &first.text, &why);
@@ -312,15 +313,17 @@ impl Judge {
                 latency += longer;
                 second.usage = plus(first.usage, second.usage);
                 match metrics::read(request.expect, &second.text) {
-                    Ok(reading) => (second, Answer::Reading(reading)),
+                    Ok(reading) => (second, reading),
                     Err(why) => return Err(Self::unreadable(&second, &why)),
                 }
             }
         };
+        let answer = self.understood(request, reading, &completion.numerals);
         self.record(
             key,
             &Entry {
                 answer: completion.text,
+                numerals: completion.numerals,
                 model: completion.model,
                 usage: completion.usage,
                 at: jiff::Timestamp::now(),
@@ -328,6 +331,34 @@ impl Judge {
             },
         );
         Ok(answer)
+    }
+
+    fn read(
+        &self,
+        request: &Request,
+        raw: &str,
+        numerals: &[metrics::Numeral],
+    ) -> Result<Answer, Failure> {
+        metrics::read(request.expect, raw)
+            .map(|reading| self.understood(request, reading, numerals))
+            .map_err(|why| Failure {
+                kind: why.kind,
+                message: why.message,
+            })
+    }
+
+    /// A reading with what is known of who gave it.
+    fn understood(
+        &self,
+        request: &Request,
+        reading: metrics::Reading,
+        numerals: &[metrics::Numeral],
+    ) -> Answer {
+        let reading = match self.provider.is_model() {
+            true => metrics::of_model(request.expect, reading),
+            false => reading,
+        };
+        Answer::Reading(metrics::weigh(request.expect, reading, numerals))
     }
 
     async fn embedded(&self, key: &Key, texts: &[String]) -> Result<Answer, Failure> {
@@ -350,6 +381,7 @@ impl Judge {
             key,
             &Entry {
                 answer: raw,
+                numerals: Vec::new(),
                 model: embeddings.model,
                 usage: embedding_usage(embeddings.usage),
                 at: jiff::Timestamp::now(),
@@ -415,8 +447,19 @@ impl Judge {
                 self.progress.spent(usage, self.cost(usage));
                 Ok((answer, latency))
             }
-            Err(error) => {
-                if error.scope == Scope::Run || self.is_asked_too_much(error.scope) {
+            Err(mut error) => {
+                if let Some(wait) = self.asked_too_much(error.scope) {
+                    error.message = format!(
+                        "{} asks to wait {} s, longer than the {} s that a run waits: {}",
+                        self.provider.address(),
+                        wait.as_secs(),
+                        self.settings.patience.as_secs(),
+                        error.message
+                    );
+                    error.scope = Scope::Run;
+                }
+                self.ends_when_down(self.breaker.gave_up(&error), &error);
+                if error.scope == Scope::Run {
                     self.control.end(Ended::Fatal {
                         address: self.provider.address(),
                         failure: Failure::from(error.clone()),
@@ -434,8 +477,24 @@ impl Judge {
     }
 
     /// Whether a server wants to be left alone for longer than anybody waits.
-    fn is_asked_too_much(&self, scope: Scope) -> bool {
-        matches!(scope, Scope::Passing { retry_after: Some(after) } if after > self.settings.patience)
+    fn asked_too_much(&self, scope: Scope) -> Option<Duration> {
+        match scope {
+            Scope::Passing { retry_after } => {
+                retry_after.filter(|after| *after > self.settings.patience)
+            }
+            _ => None,
+        }
+    }
+
+    /// The run ends where the breaker says after how many attempts the judge is down.
+    fn ends_when_down(&self, attempts: Option<u64>, error: &CallError) {
+        if let Some(attempts) = attempts {
+            self.control.end(Ended::Down {
+                address: self.provider.address(),
+                attempts,
+                failure: Failure::from(error.clone()),
+            });
+        }
     }
 
     /// One attempt, when it is its turn.
@@ -461,15 +520,7 @@ impl Judge {
         drop(permit);
         match &outcome {
             Ok(_) => self.breaker.closes(),
-            Err(error) => {
-                if let Some(count) = self.breaker.opens(error) {
-                    self.control.end(Ended::Down {
-                        address: self.provider.address(),
-                        attempts: count,
-                        failure: Failure::from(error.clone()),
-                    });
-                }
-            }
+            Err(error) => self.ends_when_down(self.breaker.opens(error), error),
         }
         outcome.map(|answer| (answer, started.elapsed()))
     }
@@ -622,15 +673,6 @@ fn sleeper(control: Control) -> impl Fn(Duration) -> BoxFuture<'static, ()> {
             }
         })
     }
-}
-
-fn read(request: &Request, raw: &str) -> Result<Answer, Failure> {
-    metrics::read(request.expect, raw)
-        .map(Answer::Reading)
-        .map_err(|why| Failure {
-            kind: why.kind,
-            message: why.message,
-        })
 }
 
 /// Vectors of one length, one for each text.

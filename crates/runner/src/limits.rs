@@ -1,6 +1,7 @@
 //! Caps on calls and tokens a minute.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 
@@ -9,6 +10,9 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 pub(crate) struct Limits {
     calls: Option<DefaultDirectRateLimiter>,
     tokens: Option<(DefaultDirectRateLimiter, NonZeroU32)>,
+    tpm: u32,
+    /// Whether it was said that calls are larger than a minute's tokens.
+    said: AtomicBool,
 }
 
 impl Limits {
@@ -23,7 +27,12 @@ impl Limits {
             let limiter = RateLimiter::direct(Quota::per_minute(tpm).allow_burst(burst));
             (limiter, burst)
         });
-        Limits { calls, tokens }
+        Limits {
+            calls,
+            tokens,
+            tpm: tpm.unwrap_or(u32::MAX),
+            said: AtomicBool::new(false),
+        }
     }
 
     /// Waits until one more call with so many tokens is within the caps.
@@ -32,6 +41,13 @@ impl Limits {
             calls.until_ready().await;
         }
         if let Some((limiter, burst)) = &self.tokens {
+            if tokens > self.tpm && !self.said.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    "tpm = {} is less than one call of about {tokens} tokens: each such call waits for {} s",
+                    self.tpm,
+                    u64::from(tokens) * 60 / u64::from(self.tpm)
+                );
+            }
             // A call that is larger than the bucket takes the bucket several times.
             let mut left = tokens;
             while let Some(take) = NonZeroU32::new(left.min(burst.get())) {

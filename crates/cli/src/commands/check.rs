@@ -32,12 +32,13 @@ struct Loaded {
 
 pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode, Error> {
     output::refuse_overwriting(&args.judging.output, &inputs(args))?;
-    judge_file(args)
+    decide_and_write(args, None)
 }
 
-/// [`run`] on outputs that are already known to overwrite nothing.
-pub(crate) fn judge_file(args: &CheckArgs) -> Result<ExitCode, Error> {
-    let outcome = load(args).and_then(|loaded| judge(&loaded));
+/// [`run`] on outputs that are already known to overwrite nothing. `made` are the results where they were made just now:
+/// their file may by then be that of another process.
+pub(crate) fn decide_and_write(args: &CheckArgs, made: Option<Results>) -> Result<ExitCode, Error> {
+    let outcome = load(args, made).and_then(|loaded| judge(&loaded));
     match outcome {
         Ok(verdict) => {
             let code = ExitCode::from(verdict.outcome);
@@ -65,7 +66,11 @@ pub(crate) fn write_refusal(args: &CheckArgs, error: &Error, exit_code: ExitCode
         ExitCode::Usage => Code::InvalidPolicy,
         _ => Code::UnreadableInput,
     };
-    let refused = Verdict::refused(&gate_id(args), code, error.to_string(), exit_code as u8);
+    let mut refused = Verdict::refused(&gate_id(args), code, error.to_string(), exit_code as u8);
+    refused.policy.path = config_path(args.config.as_deref())
+        .ok()
+        .flatten()
+        .map(|path| input::name(&path));
     if let Err(failed) =
         output::write_machine(&refused, &args.judging.output, !args.judging.hide_text)
     {
@@ -125,12 +130,15 @@ pub(crate) fn inputs(args: &CheckArgs) -> Vec<PathBuf> {
         let (policy, _) = input::policy(&config).ok()?;
         baseline_of(&policy, Some(&config))
     });
-    let history = baseline.as_deref().map(base::history_path);
     [args.results.clone(), config]
         .into_iter()
-        .chain(baseline)
-        .chain(history)
+        .chain(baseline.iter().flat_map(|path| accepted(path)))
         .collect()
+}
+
+/// A baseline and its history.
+pub(crate) fn accepted(baseline: &Path) -> [PathBuf; 2] {
+    [baseline.to_owned(), base::history_path(baseline)]
 }
 
 /// Looks the policy's names up, checks the scales, decides.
@@ -191,7 +199,7 @@ pub(crate) fn check_ranges(bound: &Bound, results: &Results, name: &str) -> Resu
     })
 }
 
-fn load(args: &CheckArgs) -> Result<Loaded, Error> {
+fn load(args: &CheckArgs, made: Option<Results>) -> Result<Loaded, Error> {
     let is_stdin = |path: &Path| path.to_str() == Some(input::STDIN);
     if is_stdin(&args.results) && args.baseline.as_deref().is_some_and(is_stdin) {
         return Err(Error::usage(
@@ -199,16 +207,16 @@ fn load(args: &CheckArgs) -> Result<Loaded, Error> {
         ));
     }
     match &args.judging.base {
-        None => from_tree(args),
+        None => from_tree(args, made),
         Some(_) if args.baseline.as_deref().is_some_and(is_stdin) => Err(Error::usage(
             "--base reads the baseline from git, not from standard input",
         )),
-        Some(base) => from_base(args, base),
+        Some(base) => from_base(args, base, made),
     }
 }
 
 /// Everything from the working tree.
-fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
+fn from_tree(args: &CheckArgs, made: Option<Results>) -> Result<Loaded, Error> {
     let path = config_path(args.config.as_deref())?;
     let (policy, text) = super::policy(path.as_deref())?;
     let baseline_path = match &args.baseline {
@@ -220,7 +228,7 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
         None if args.judging.allow_missing_baseline => PathBuf::new(),
         None => return Err(no_baseline_named()),
     };
-    let results = input_results(&args.results)?;
+    let results = made.map_or_else(|| input_results(&args.results), Ok)?;
     let is_file = baseline_path.exists() || baseline_path.to_str() == Some(input::STDIN);
     let (baseline, history) = if is_file {
         (
@@ -249,7 +257,7 @@ fn from_tree(args: &CheckArgs) -> Result<Loaded, Error> {
 }
 
 /// Policy, baseline and history from a git ref; what is measured from the working tree.
-fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
+fn from_base(args: &CheckArgs, asked: &str, made: Option<Results>) -> Result<Loaded, Error> {
     let trusted = Trusted::find(asked)?;
     let config = args
         .config
@@ -257,7 +265,7 @@ fn from_base(args: &CheckArgs, asked: &str) -> Result<Loaded, Error> {
         .unwrap_or_else(|| PathBuf::from(super::CONFIG));
     let mut changes = Vec::new();
     let (policy, source, head) = policy_of_base(args, &trusted, &config, &mut changes)?;
-    let mut results = input_results(&args.results)?;
+    let mut results = made.map_or_else(|| input_results(&args.results), Ok)?;
     let path = args
         .baseline
         .clone()

@@ -1,5 +1,7 @@
 //! `rag-gate ci`: run, check, every output, one exit code.
 
+use gate::results::Results;
+
 use super::{check, run};
 use crate::args::{CheckArgs, CiArgs};
 use crate::error::Error;
@@ -16,7 +18,7 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode, Error> {
         judging: args.judging.clone(),
     };
     let mut inputs = check::inputs(&judging);
-    inputs.extend(args.evaluation.dataset.clone());
+    inputs.extend(evaluation::inputs(&args.evaluation));
     output::refuse_overwriting(&args.judging.output, &inputs)?;
     // The first of them is what the run writes.
     output::refuse_to_overwrite(
@@ -25,8 +27,8 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode, Error> {
         inputs.get(1..).unwrap_or(&[]),
     )?;
     match measure(args, &judging) {
-        Ok(ExitCode::Pass) => check::judge_file(&judging),
-        Ok(other) => Ok(other),
+        Ok(Measured::Results(made)) => check::decide_and_write(&judging, Some(*made)),
+        Ok(Measured::Interrupted) => Ok(ExitCode::Interrupted),
         Err(error) => {
             check::write_refusal(&judging, &error, error.exit_code());
             Err(error)
@@ -34,8 +36,14 @@ pub(crate) fn run(args: &CiArgs) -> Result<ExitCode, Error> {
     }
 }
 
-/// Runs the evaluation; anything but `Pass` when there is nothing to judge.
-fn measure(args: &CiArgs, judging: &CheckArgs) -> Result<ExitCode, Error> {
+/// What came of the evaluation.
+enum Measured {
+    Results(Box<Results>),
+    Interrupted,
+}
+
+/// Runs the evaluation; an error when there is nothing to judge.
+fn measure(args: &CiArgs, judging: &CheckArgs) -> Result<Measured, Error> {
     check::find_baseline(judging)?;
     let configured = configure(&args.evaluation)?;
     let judge = run::judge_name(&configured);
@@ -51,15 +59,20 @@ fn measure(args: &CiArgs, judging: &CheckArgs) -> Result<ExitCode, Error> {
             help: None,
         };
         check::write_refusal(judging, &error, ExitCode::Interrupted);
-        return Ok(ExitCode::Interrupted);
+        return Ok(Measured::Interrupted);
     }
-    match (evaluated.error(), &evaluated.results) {
+    match (evaluated.error(), evaluated.results) {
         (Some(error), None) => Err(error),
-        (Some(error), Some(_)) => {
+        (error, Some(made)) => {
             // What there is is judged as incomplete: a collapse shows in half of the samples.
-            console::report(&error);
-            Ok(ExitCode::Pass)
+            if let Some(error) = error {
+                console::report(&error);
+            }
+            Ok(Measured::Results(Box::new(made)))
         }
-        (None, _) => Ok(ExitCode::Pass),
+        (None, None) => Err(Error::Refused {
+            message: "the run made no results".to_owned(),
+            help: None,
+        }),
     }
 }

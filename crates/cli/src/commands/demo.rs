@@ -64,12 +64,15 @@ pub(crate) fn run(folder: &Path) -> Result<ExitCode, Error> {
     console::print("\n$ rag-gate ci --dataset eval/changed.jsonl\n")?;
     let changed = evaluation("eval/changed.jsonl", ".rag-gate/results.json");
     evaluate(&changed, configure(&changed)?)?;
-    let code = check::judge_file(&CheckArgs {
-        results: file(".rag-gate/results.json"),
-        baseline: None,
-        config: Some(file("gate.toml")),
-        judging: JudgingArgs::default(),
-    })?;
+    let code = check::decide_and_write(
+        &CheckArgs {
+            results: file(".rag-gate/results.json"),
+            baseline: None,
+            config: Some(file("gate.toml")),
+            judging: JudgingArgs::default(),
+        },
+        None,
+    )?;
     console::print(&format!(
         "$ echo $?\n{}\n\n\
          What to try next, in {shown}/:\n\

@@ -3,7 +3,7 @@
 mod baseline;
 #[cfg(feature = "runner")]
 pub(crate) mod cache;
-mod check;
+pub(crate) mod check;
 #[cfg(feature = "runner")]
 mod ci;
 #[cfg(feature = "runner")]
@@ -84,7 +84,18 @@ pub(crate) fn config_path(named: Option<&Path>) -> Result<Option<PathBuf>, Error
             ),
         }),
         Some(path) => Ok(Some(path.to_owned())),
-        None => Ok(Some(PathBuf::from(CONFIG)).filter(|path| path.exists())),
+        None => {
+            let path = PathBuf::from(CONFIG);
+            // A link that leads nowhere was meant to be a policy: without it every limit would be gone.
+            match (path.exists(), path.symlink_metadata().is_ok()) {
+                (true, _) => Ok(Some(path)),
+                (false, true) => Err(Error::Usage {
+                    message: format!("{CONFIG} is a link to a file that is not there"),
+                    help: Some("bring the file, or remove the link to use the defaults".to_owned()),
+                }),
+                (false, false) => Ok(None),
+            }
+        }
     }
 }
 

@@ -23,6 +23,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Error> {
     let judge = judge_name(&configured);
     say_notes(&args.evaluation, &configured);
     if args.check_only {
+        evaluation::check_place(&evaluation::results_path(&args.evaluation), &configured)?;
         return console::print(&checked(&configured)).map(|()| ExitCode::Pass);
     }
     if args.dry_run {

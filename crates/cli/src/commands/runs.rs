@@ -95,6 +95,14 @@ fn add(path: &Path, results: &Path) -> Result<String, Error> {
     if record.started_at.is_none() {
         record.started_at = Some(Timestamp::now().to_string());
     }
+    let known = runs::read(path).map_err(of)?;
+    if let Some(known) = known.records.iter().find(|known| known.id == record.id) {
+        return Ok(format!(
+            "already recorded as {} ({})\n",
+            plain(&known.name),
+            plain(&known.id)
+        ));
+    }
     runs::append(path, &record).map_err(of)?;
     Ok(format!(
         "recorded as {} ({})\n",

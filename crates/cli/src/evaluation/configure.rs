@@ -17,10 +17,11 @@ use runner::provider::{Config, ConfigError, Provider};
 use super::Work;
 use super::reask::{PinnedFile, Reask};
 use crate::args::EvaluationArgs;
+use crate::commands::check::accepted;
 use crate::commands::units::plural;
 use crate::commands::{baseline_of, beside, cache, config_path, policy, runs};
 use crate::error::Error;
-use crate::input;
+use crate::{input, output};
 
 /// The metrics of a run that nobody configured: those that the dataset has the columns for.
 const DEFAULT_METRICS: [&str; 5] = [
@@ -274,8 +275,17 @@ impl Opened {
         check_embeddings(&metrics, embeddings.as_ref(), &place)?;
         let cache = open_cache(args, &self.policy, config, &judge, embeddings.as_ref())?;
         let runs_path = runs::path_of(&self.policy, config);
-        let mut inputs = vec![path, runs_path.clone()];
+        let mut inputs = vec![path];
         inputs.extend(self.config.clone());
+        inputs.extend(
+            baseline_of(&self.policy, config)
+                .iter()
+                .flat_map(|baseline| accepted(baseline))
+                // The first baseline may be written by a run.
+                .filter(|path| path.exists()),
+        );
+        output::refuse_to_overwrite(&runs_path, "[runs] path", &inputs)?;
+        inputs.push(runs_path.clone());
         let text = self.text.as_deref().unwrap_or("");
         Ok(Configured {
             inputs,
@@ -398,6 +408,7 @@ pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, Dat
         .unwrap_or_default();
     let options = dataset::Options {
         columns,
+        keep_other: reads_other(policy),
         ..dataset::Options::default()
     };
     let (text, sha) = input::dataset(path)?;
@@ -411,6 +422,15 @@ pub(crate) fn read_dataset(path: &Path, policy: &Policy) -> Result<(Dataset, Dat
         samples: Some(dataset.len() as u64),
     };
     Ok((dataset, source))
+}
+
+/// Whether a metric of the policy looks into the rows as they stand. One that cannot be built is complained of later, when
+/// the dataset was read.
+fn reads_other(policy: &Policy) -> bool {
+    let mut metrics = policy.file().metrics.iter().flatten();
+    metrics.any(|(name, section)| {
+        metric(name.get_ref(), section).is_ok_and(|metric| metric.reads_other())
+    })
 }
 
 /// What was recognised, for people.

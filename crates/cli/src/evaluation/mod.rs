@@ -10,6 +10,7 @@ mod work;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use gate::policy::{CacheMode, Policy};
 use gate::results::{JudgeDrift, JudgeInfo, Results, RunInfo};
 use runner::control::Ended;
 use runner::execute::{Job, Outcomes};
@@ -27,7 +28,9 @@ pub(crate) use reask::{Reask, Reasked, sentence};
 pub(crate) use work::{Manner, Work, carry_out, why};
 
 use crate::args::EvaluationArgs;
-use crate::commands::beside;
+use crate::commands::check::accepted;
+use crate::commands::units::plural;
+use crate::commands::{baseline_of, beside, config_path, policy};
 use crate::error::Error;
 use crate::exit_code::ExitCode;
 use crate::{console, output, provenance};
@@ -55,12 +58,14 @@ pub(crate) struct Evaluated {
     pub(crate) duration_s: f64,
     /// Whether the judge computed its answers here, and nobody was called.
     in_place: bool,
+    /// Whether answers are kept for the next run.
+    keeps: bool,
 }
 
 /// Runs what was configured and writes results.json, whole or not at all.
 pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<Evaluated, Error> {
     let path = results_path(args);
-    output::refuse_to_overwrite(&path, "--results", &configured.inputs)?;
+    check_place(&path, &configured)?;
     let started_at = jiff::Timestamp::now();
     let started = Instant::now();
     let Configured {
@@ -71,6 +76,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         reask,
         ..
     } = configured;
+    let keeps = matches!(work.cache.mode(), CacheMode::ReadWrite | CacheMode::Refresh);
     let work::CarriedOut {
         job,
         outcomes,
@@ -130,6 +136,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         scores: outcomes.scores() as u64,
         duration_s,
         in_place: job.judge.provider().in_place() && job.embeddings.is_none(),
+        keeps,
     })
 }
 
@@ -156,6 +163,40 @@ fn put_on_record(path: &Path, record: runs::Record) -> Option<String> {
             None
         }
     }
+}
+
+/// Refuses a place that results cannot be written to, before anything is paid for.
+pub(crate) fn check_place(path: &Path, configured: &Configured) -> Result<(), Error> {
+    output::refuse_to_overwrite(path, "--results", &configured.inputs)?;
+    output::check_writable(path)
+}
+
+/// Every file of the working tree that an evaluation reads or adds to, as far as it can be known.
+pub(crate) fn inputs(args: &EvaluationArgs) -> Vec<PathBuf> {
+    // What is wrong with gate.toml is said where it is read.
+    let Ok(config) = config_path(args.config.as_deref()) else {
+        return args.dataset.iter().cloned().collect();
+    };
+    let policy = policy(config.as_deref()).map_or_else(|_| Policy::default(), |(policy, _)| policy);
+    let config = config.as_deref();
+    let named = policy
+        .file()
+        .dataset
+        .as_ref()
+        .and_then(|dataset| dataset.path.as_deref());
+    let dataset = args
+        .dataset
+        .clone()
+        .or_else(|| named.map(|named| beside(config, named)));
+    let baseline = baseline_of(&policy, config);
+    let judge = policy.file().judge.as_ref();
+    let is_pinned = judge.is_some_and(|judge| judge.pinned.is_some());
+    dataset
+        .into_iter()
+        .chain(is_pinned.then(|| pinned_path(&policy, config)))
+        .chain([crate::commands::runs::path_of(&policy, config)])
+        .chain(baseline.iter().flat_map(|path| accepted(path)))
+        .collect()
 }
 
 /// Where results go.
@@ -262,7 +303,10 @@ impl Evaluated {
         }
         parts.push(format!("judge {judge}"));
         if counts.requests > 0 && !self.in_place {
-            parts.push(format!("{} calls", counts.calls));
+            parts.push(plural(
+                usize::try_from(counts.calls).unwrap_or(usize::MAX),
+                "call",
+            ));
         }
         if counts.cache_hits > 0 {
             parts.push(format!("{} from the cache", counts.cache_hits));
@@ -271,7 +315,10 @@ impl Evaluated {
             parts.push(format!("{} shared", counts.shared));
         }
         if counts.retries > 0 {
-            parts.push(format!("{} retries", counts.retries));
+            parts.push(match counts.retries {
+                1 => "1 retry".to_owned(),
+                retries => format!("{retries} retries"),
+            });
         }
         // A run of no time at all says none, so that it prints the same every time.
         if self.duration_s >= 1.0 {
@@ -282,27 +329,36 @@ impl Evaluated {
 
     /// The error of a run that ended early; `None` when it was done, or only cut short.
     pub(crate) fn error(&self) -> Option<Error> {
-        let (message, help) = match self.ended.as_ref()? {
+        let again = match self.keeps {
+            true => "it pays only for what is missing",
+            false => "without a cache it asks everything anew",
+        };
+        let ended = match self.ended.as_ref() {
+            Some(ended) => ended,
+            None if self.scores == 0 => return Some(self.nothing_measured()),
+            None => return None,
+        };
+        let (message, help) = match ended {
             Ended::Interrupted => return None,
             Ended::Deadline => (
-                format!(
-                    "the time for the run was up; {}",
-                    self.so_far()
-                ),
-                "run it again: it pays only for what is missing".to_owned(),
+                format!("the time for the run was up; {}", self.so_far()),
+                format!("run it again: {again}"),
             ),
             Ended::FailFast {
                 sample,
                 metric,
                 failure,
             } => (
-                format!("{metric} of sample `{sample}` failed ({}): {failure}", failure.kind),
+                format!(
+                    "{metric} of sample `{sample}` failed ({}): {failure}",
+                    failure.kind
+                ),
                 "--fail-fast ends at the first failed score".to_owned(),
             ),
             Ended::Fatal { failure, .. } => (
                 failure.message.clone(),
                 format!(
-                    "the run stopped at the first such answer; {}; nothing that was paid for is lost",
+                    "the run stopped at the first such answer; {}; when it is run again, {again}",
                     self.so_far()
                 ),
             ),
@@ -315,13 +371,30 @@ impl Evaluated {
                     "the judge at {address} gives no answers: {attempts} attempts in a row failed; {}; the last one: {failure}",
                     self.so_far()
                 ),
-                "start it, or mend [judge] in gate.toml, and run again: it pays only for what is missing".to_owned(),
+                format!("start it, or mend [judge] in gate.toml, and run again: {again}"),
             ),
         };
         Some(Error::Refused {
             message,
             help: Some(help),
         })
+    }
+
+    /// Every score is not applicable, or failed.
+    fn nothing_measured(&self) -> Error {
+        let counts = &self.counts;
+        Error::Refused {
+            message: format!(
+                "nothing was measured: of {} scores {} are not applicable and {} failed",
+                counts.total,
+                counts.done - counts.failed,
+                counts.failed
+            ),
+            help: Some(match counts.failed {
+                0 => "not_applicable in the results says why; name metrics that the dataset has the columns for".to_owned(),
+                _ => "failures in the results say why".to_owned(),
+            }),
+        }
     }
 
     /// How far the run came.

@@ -12,6 +12,7 @@ const GRACE: Duration = Duration::from_secs(5);
 /// Ends the run at the first signal, and gives up the calls under way at the second.
 pub(crate) fn watch(control: &Control) {
     let control = control.clone();
+    survive_the_limit_on_files();
     tokio::spawn(async move {
         if !signal().await {
             return;
@@ -22,6 +23,17 @@ pub(crate) fn watch(control: &Control) {
         end(&control, Ended::Interrupted, signal()).await;
     });
 }
+
+/// Beyond `ulimit -f` a write is to fail as on a full disk: by itself the signal would end the process without a word.
+#[cfg(unix)]
+fn survive_the_limit_on_files() {
+    use tokio::signal::unix::{SignalKind, signal};
+    // Once it is listened to, the signal does nothing else; where it cannot be, all stays as it was.
+    let _ = signal(SignalKind::from_raw(libc::SIGXFSZ));
+}
+
+#[cfg(not(unix))]
+fn survive_the_limit_on_files() {}
 
 /// Ends the run when its time is up.
 pub(crate) fn deadline(control: &Control, after: Duration) {

@@ -184,3 +184,65 @@ fn numbers_that_make_no_sense_are_wrong_usage() {
     assert_eq!(code, Some(0));
     assert!(stdout.contains("0 samples"), "{stdout}");
 }
+
+#[test]
+fn a_run_is_recorded_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let results = r#"{"schema": "rag-gate/results/1", "run": {"id": "20261201-004803-9f3a2c"},
+        "samples": [{"id": "a", "scores": {"faithfulness": 0.5}}]}"#;
+    fs::write(folder.path().join("results.json"), results).unwrap();
+    let add = || run(folder.path(), &["runs", "add", "results.json"]);
+    let (first, stderr, code) = add();
+    assert_eq!(code, Some(0), "{stderr}");
+    assert!(first.starts_with("recorded as "), "{first}");
+    let (second, _, code) = add();
+    assert_eq!((second, code), (format!("already {first}"), Some(0)));
+    let record = fs::read_to_string(folder.path().join(".rag-gate/runs.jsonl")).unwrap();
+    assert_eq!(record.lines().count(), 1);
+}
+
+#[test]
+fn a_gate_toml_in_another_encoding_is_a_wrong_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("gate.toml"), b"id = \"caf\xe9\"\n").unwrap();
+    let (_, stderr, code) = run(folder.path(), &["runs"]);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(
+        stderr.contains("gate.toml cannot be read: it is not UTF-8"),
+        "{stderr}"
+    );
+}
+
+/// Beyond `ulimit -f` a write fails as on a full disk, with a message.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_on_files_ends_a_run_with_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let answer = "a ".repeat(40);
+    let rows: String = (0..2000)
+        .map(|row| {
+            let row = serde_json::json!({"id": row, "answer": answer, "contexts": ["b"]});
+            row.to_string() + "\n"
+        })
+        .collect();
+    fs::write(folder.path().join("d.jsonl"), rows).unwrap();
+    let command = format!(
+        "ulimit -f 8; '{}' run --dataset d.jsonl --quiet",
+        env!("CARGO_BIN_EXE_rag-gate")
+    );
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
+    assert!(stderr.contains("File too large"), "{stderr}");
+    let left: Vec<_> = fs::read_dir(folder.path().join(".rag-gate"))
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name())
+        .filter(|name| name != ".gitignore" && name != "cache")
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}

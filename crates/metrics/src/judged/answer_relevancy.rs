@@ -1,28 +1,35 @@
 //! Does the answer address the question?
 
-use super::{Judged, is_blank, not_applicable, share};
-use crate::outcome::{Answer, Outcome, Step};
-use crate::prompts::{ANSWER_RELEVANCY, Part, Prompt};
+use super::{Judged, Kind, done, is_blank, not_applicable, score, share};
+use crate::outcome::{Answer, Step};
+use crate::prompts::{Part, Values, form};
+use crate::registry::{Build, BuildError};
 use crate::request::Expect;
 use crate::sample::Sample;
 use crate::{Column, Info, Metric};
 
-const LOW: i64 = 1;
-const HIGH: i64 = 5;
+const SCALE: [i64; 2] = [1, 5];
+
+const KIND: Kind = Kind {
+    name: "answer_relevancy",
+    version: "1",
+    template: include_str!("../../prompts/answer_relevancy.md"),
+    task: "How directly and completely does the answer address the question?",
+};
 
 /// A grade from 1 to 5, as its share from 0 to 1.
 #[derive(Debug)]
-pub(crate) struct AnswerRelevancy(Judged);
+pub(super) struct AnswerRelevancy(Judged);
 
 impl AnswerRelevancy {
-    pub(crate) fn new(name: &str) -> Self {
-        let prompt = Prompt::grade(ANSWER_RELEVANCY, LOW, HIGH);
-        AnswerRelevancy(Judged::new(
-            name,
-            "answer_relevancy",
-            prompt,
-            &[Column::Question, Column::Answer],
-        ))
+    pub(super) fn new(of: &Build<'_>) -> Result<Self, BuildError> {
+        let values = Values {
+            scale: SCALE,
+            form: form::grade(SCALE),
+            ..Values::default()
+        };
+        let needs = &[Column::Question, Column::Answer];
+        Judged::new(of, KIND, values, needs).map(AnswerRelevancy)
     }
 }
 
@@ -44,24 +51,16 @@ impl Metric for AnswerRelevancy {
         };
         // An application that falls silent got worse: nobody has to be asked.
         if is_blank(answer) {
-            return Step::Done(Outcome::Score {
-                score: 0.0,
-                reason: Some("the answer is empty".to_owned()),
-            });
+            return done(score(0.0, "the answer is empty"));
         }
         if let Some(answer) = answers.first() {
-            return Step::Done(share(answer, LOW, HIGH));
+            return done(share(answer, SCALE, false));
         }
-        let messages = self.0.prompt.render(
-            "How directly and completely does the answer address the question?",
-            &[Part::Question(sample), Part::Text("ANSWER", answer)],
-        );
-        let expect = Expect::Grade {
-            low: LOW,
-            high: HIGH,
-        };
+        let parts = [Part::Question(sample), Part::Text("ANSWER", answer)];
+        let messages = self.0.prompt.render(1, answer, &parts);
+        let [low, high] = SCALE;
         self.0.ask(
-            expect,
+            Expect::Grade { low, high },
             messages,
             vec![question.to_owned()],
             vec![answer.clone()],

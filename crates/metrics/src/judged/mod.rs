@@ -1,111 +1,69 @@
-//! Metrics that a judge scores, each with one call.
+//! Metrics that a judge scores, as a rule with one call.
 //!
 //! A metric takes what it needs from the sample, or says why it does not apply; asks; and turns the reading into a
-//! score.
+//! score. Those that ask the same share a [`Kind`]: their equal questions are one call.
 
+mod answer_claims;
 mod answer_relevancy;
+mod claim_sources;
 mod context_precision;
 mod context_recall;
+mod context_relevance;
+mod entities;
+mod entries;
+mod facts;
 mod faithfulness;
+mod generated_questions;
 mod rubric;
+mod standing;
 
-pub(crate) use answer_relevancy::AnswerRelevancy;
-pub(crate) use context_precision::ContextPrecision;
-pub(crate) use context_recall::ContextRecall;
-pub(crate) use faithfulness::Faithfulness;
-pub(crate) use rubric::Rubric;
+pub(crate) use entries::ENTRIES;
 
 use gate::policy::Direction;
 
 use crate::outcome::{Answer, FailureKind, Outcome, Step};
-use crate::prompts::Prompt;
+use crate::prompts::{Prompt, Values};
 use crate::reason;
-use crate::registry::Entry;
+use crate::registry::{Build, BuildError};
 use crate::request::{Expect, Message, Reading, Request, Verdict};
 use crate::sample::Sample;
 use crate::{Column, Info};
 
-/// What can be built.
-pub(crate) const ENTRIES: &[Entry] = &[
-    Entry {
-        name: "faithfulness",
-        about: "share of the answer's sentences that the passages support",
-        definition: "supported sentences of the answer, divided by all its sentences. Not applicable without an answer, \
-without passages, or without a claim.",
-        keys: &[],
-        example: "",
-        build: |of| Ok(Box::new(Faithfulness::new(of.name))),
-    },
-    Entry {
-        name: "context_precision",
-        about: "useful passages come first",
-        definition: "the average precision of the ranking, with a verdict for each passage: useful for arriving at the \
-reference, or not.",
-        keys: &[],
-        example: "",
-        build: |of| Ok(Box::new(ContextPrecision::new(of.name))),
-    },
-    Entry {
-        name: "context_recall",
-        about: "share of the reference's sentences that the passages hold",
-        definition: "sentences of the reference that can be attributed to the passages, divided by all its sentences; the \
-best over the references.",
-        keys: &[],
-        example: "",
-        build: |of| Ok(Box::new(ContextRecall::new(of.name))),
-    },
-    Entry {
-        name: "answer_relevancy",
-        about: "the answer addresses the question",
-        definition: "a grade from 1 to 5 for how directly and completely the answer addresses the question, as its share \
-from 0 to 1.",
-        keys: &[],
-        example: "",
-        build: |of| Ok(Box::new(AnswerRelevancy::new(of.name))),
-    },
-    Entry {
-        name: "rubric",
-        about: "a criterion of your own",
-        definition: "the judge's grade on a scale, by the criteria of gate.toml, as its share from 0 to 1.",
-        keys: &["criteria", "scale"],
-        example: "kind = 'rubric'\ncriteria = 'The answer is polite.'",
-        build: |of| {
-            let criteria = of.section.criteria.as_deref().map(str::trim);
-            let criteria = criteria
-                .filter(|criteria| !criteria.is_empty())
-                .ok_or_else(|| of.lacks("criteria", "say in it what a good answer does"))?;
-            let scale = of
-                .section
-                .scale
-                .as_ref()
-                .map_or(SCALE, |scale| *scale.get_ref());
-            Ok(Box::new(Rubric::new(of.name, criteria, scale)))
-        },
-    },
-];
-
-/// The scale of a rubric that names none.
-const SCALE: [i64; 2] = [1, 5];
-
-/// Version of the definitions of all judged metrics.
-const VERSION: &str = "1";
+/// What is asked, whatever the name of the metric.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
+    /// How a request names it.
+    name: &'static str,
+    /// Version of the question and of what is made of its answer.
+    version: &'static str,
+    /// The instructions.
+    template: &'static str,
+    /// The first line of the data; `{items}` is their number.
+    task: &'static str,
+}
 
 /// What all judged metrics have.
 #[derive(Debug)]
 struct Judged {
     info: Info,
-    /// What is computed, whatever its name: equal questions of two names are one call.
-    kind: &'static str,
+    kind: Kind,
     prompt: Prompt,
 }
 
 impl Judged {
-    fn new(name: &str, kind: &'static str, prompt: Prompt, needs: &[Column]) -> Self {
-        Judged {
+    /// Better when higher, from 0 to 1, by one call.
+    fn new(
+        of: &Build<'_>,
+        kind: Kind,
+        values: Values,
+        needs: &[Column],
+    ) -> Result<Self, BuildError> {
+        let prompt = Prompt::new(of, kind.template, kind.task, values)?;
+        Ok(Judged {
             info: Info {
-                name: name.to_owned(),
-                version: VERSION.to_owned(),
-                prompt_sha256: Some(prompt.sha256()),
+                name: of.name.to_owned(),
+                version: kind.version.to_owned(),
+                prompt_sha256: Some(prompt.sha256().to_owned()),
                 direction: Direction::Higher,
                 range: Some([0.0, 1.0]),
                 judged: true,
@@ -115,7 +73,13 @@ impl Judged {
             },
             kind,
             prompt,
-        }
+        })
+    }
+
+    /// Better when lower.
+    fn lower(mut self) -> Self {
+        self.info.direction = Direction::Lower;
+        self
     }
 
     fn ask(
@@ -126,8 +90,8 @@ impl Judged {
         evidence: Vec<String>,
     ) -> Step {
         Step::Ask(Request {
-            metric: self.kind.to_owned(),
-            version: VERSION.to_owned(),
+            metric: self.kind.name.to_owned(),
+            version: self.kind.version.to_owned(),
             messages,
             expect,
             items,
@@ -169,14 +133,32 @@ fn verdicts(answer: &Answer, items: usize) -> Result<&[Verdict], Outcome> {
     Ok(verdicts)
 }
 
-/// The share of the scale that a grade is, from 0 to 1, with the judge's reason.
-fn share(answer: &Answer, low: i64, high: i64) -> Outcome {
-    let Answer::Reading(Reading::Grade { grade, reason }) = answer else {
+/// The texts that the judge gave, or why there is no score.
+fn texts(answer: &Answer) -> Result<&[String], Outcome> {
+    match answer {
+        Answer::Reading(Reading::Texts(texts)) => Ok(texts),
+        _ => Err(failed(
+            FailureKind::Inconsistent,
+            "the judge gave something else than texts",
+        )),
+    }
+}
+
+/// The share of the scale that a grade is, from 0 to 1, with the judge's reason; of a weighted grade its mean.
+fn share(answer: &Answer, [low, high]: [i64; 2], is_weighted: bool) -> Outcome {
+    let Answer::Reading(Reading::Grade {
+        grade,
+        weighted,
+        reason,
+    }) = answer
+    else {
         return failed(
             FailureKind::Inconsistent,
             "the judge gave something else than a grade",
         );
     };
+    let weighted = weighted.filter(|_| is_weighted);
+    let grade = weighted.unwrap_or(*grade);
     if !grade.is_finite() {
         return failed(
             FailureKind::NotANumber,
@@ -184,22 +166,51 @@ fn share(answer: &Answer, low: i64, high: i64) -> Outcome {
         );
     }
     #[expect(clippy::cast_precision_loss, reason = "a scale has few grades")]
-    let (low, high) = (low as f64, high as f64);
-    if !(low..=high).contains(grade) {
+    let (lowest, highest) = (low as f64, high as f64);
+    if !(lowest..=highest).contains(&grade) {
         let message = format!("the judge gave {grade} on a scale from {low} to {high}");
         return failed(FailureKind::Inconsistent, &message);
     }
-    let reason = reason.trim();
+    let said = match (is_weighted, weighted) {
+        (false, _) => format!("{grade} of {high}"),
+        (true, Some(_)) => format!("{grade:.2} of {high}, weighted"),
+        (true, None) => format!("{grade} of {high}, not weighted: no log-probabilities"),
+    };
+    let why = reason.trim();
     Outcome::Score {
-        score: ((grade - low) / (high - low)).clamp(0.0, 1.0),
-        reason: (!reason.is_empty())
-            .then(|| reason::short(&format!("{grade} of {high}: {reason}"))),
+        score: ((grade - lowest) / (highest - lowest)).clamp(0.0, 1.0),
+        reason: (is_weighted || !why.is_empty()).then(|| match why.is_empty() {
+            true => said,
+            false => reason::short(&format!("{said}: {why}")),
+        }),
     }
 }
 
 fn mean(verdicts: &[Verdict]) -> f64 {
     let sum: f64 = verdicts.iter().map(|verdict| verdict.holds).sum();
     (sum / verdicts.len() as f64).clamp(0.0, 1.0)
+}
+
+/// What peers make of a verdict, which for them is yes or no.
+fn is_yes(verdict: &Verdict) -> bool {
+    verdict.holds >= 0.5
+}
+
+/// The share of verdicts that are yes; there is at least one.
+fn share_of_yes(verdicts: &[Verdict]) -> f64 {
+    let yes = verdicts.iter().filter(|verdict| is_yes(verdict)).count();
+    yes as f64 / verdicts.len() as f64
+}
+
+fn score(score: f64, reason: &str) -> Outcome {
+    Outcome::Score {
+        score,
+        reason: Some(reason.to_owned()),
+    }
+}
+
+fn done(outcome: Outcome) -> Step {
+    Step::Done(outcome)
 }
 
 fn failed(kind: FailureKind, message: &str) -> Outcome {

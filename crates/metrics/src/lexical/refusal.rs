@@ -30,7 +30,7 @@ const PHRASES: [&str; 22] = [
 const LOOKED_AT: usize = 160;
 
 /// True when the answer says nothing but that there is none.
-pub(super) fn is_refusal(answer: &str) -> bool {
+pub(crate) fn is_refusal(answer: &str) -> bool {
     let answer = answer.trim();
     let bare = answer.trim_end_matches(['.', '!']);
     if ["none", "n/a", "unknown", "no answer", "unanswerable"]

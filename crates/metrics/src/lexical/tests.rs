@@ -14,9 +14,16 @@ fn request(metric: &str, expect: Expect, items: &[&str], evidence: &[&str]) -> R
     }
 }
 
+fn verdicts_of(metric: &str, items: usize) -> Expect {
+    match metric {
+        "faithfulness" => Expect::Quotes { items },
+        _ => Expect::Verdicts { items },
+    }
+}
+
 #[track_caller]
 fn check(metric: &str, items: &[&str], evidence: &[&str], expected: &[(f64, &str)]) {
-    let expect = Expect::Verdicts { items: items.len() };
+    let expect = verdicts_of(metric, items.len());
     let Some(Reading::Verdicts(verdicts)) = answer(&request(metric, expect, items, evidence))
     else {
         panic!("no verdicts");
@@ -71,6 +78,61 @@ fn a_passage_is_useful_when_it_has_words_of_the_reference() {
 }
 
 #[test]
+fn facts_are_held_against_the_other_side() {
+    // The answer comes first in the evidence; its two sentences are the first two claims.
+    check(
+        "factual_correctness",
+        &["It is in Paris.", "It is green.", "Paris has it."],
+        &["It is in Paris. It is green.", "Rome", "Paris has it."],
+        &[(1.0, ""), (0.0, "not found: green"), (1.0, "")],
+    );
+    let expect = Expect::Verdicts { items: 1 };
+    for evidence in [&[][..], &["One sentence. And another."]] {
+        let request = request("factual_correctness", expect, &["Paris"], evidence);
+        assert_eq!(answer(&request), None);
+    }
+}
+
+#[test]
+fn a_source_holds_a_claim_when_it_has_half_of_its_words() {
+    let items = ["The tower is in Paris.", "Bananas are yellow."];
+    let sources = ["A tower in Rome.", "Paris, the tower.", "Bananas"];
+    let expect = Expect::Sources {
+        items: 2,
+        sources: 3,
+    };
+    assert_eq!(
+        answer(&request("claim_sources", expect, &items, &sources)),
+        Some(Reading::Sources(vec![vec![1, 2], vec![3]]))
+    );
+    let other = Expect::Sources {
+        items: 2,
+        sources: 2,
+    };
+    assert_eq!(
+        answer(&request("claim_sources", other, &items, &sources)),
+        None
+    );
+}
+
+#[test]
+fn a_passage_bears_on_the_question_by_its_words() {
+    for metric in ["context_relevance", "context_sentences"] {
+        check(
+            metric,
+            &["The tower of Paris", "In Paris", "Bananas"],
+            &["Where is the Paris tower?"],
+            &[
+                (1.0, ""),
+                (0.5, ""),
+                (0.0, "has 0 of 2 words of the question"),
+            ],
+        );
+        check(metric, &["Bananas"], &["Why?"], &[(0.5, "")]);
+    }
+}
+
+#[test]
 fn an_answer_is_relevant_when_it_takes_up_the_question() {
     let grade = |question, text| {
         let expect = Expect::Grade { low: 1, high: 5 };
@@ -103,10 +165,25 @@ fn it_does_not_judge_what_it_cannot() {
         None
     );
     assert_eq!(answer(&request("answer_relevancy", grade, &[], &[])), None);
+    let one = Expect::Verdicts { items: 1 };
+    for (metric, expect) in [
+        ("contradiction", one),
+        ("answer_claims", one),
+        ("yes_no", one),
+        ("entities", Expect::Texts { least: 1, most: 9 }),
+        ("generated_questions", Expect::Texts { least: 3, most: 3 }),
+        ("g_eval", Expect::WeightedGrade { low: 0, high: 10 }),
+    ] {
+        assert_eq!(
+            answer(&request(metric, expect, &["a"], &["b"])),
+            None,
+            "{metric}"
+        );
+    }
     assert_eq!(
         answer(&request(
             "faithfulness",
-            Expect::Verdicts { items: 2 },
+            Expect::Quotes { items: 2 },
             &["a"],
             &[]
         )),
@@ -119,11 +196,13 @@ proptest! {
     fn any_request_is_answered_within_its_form(
         items in prop::collection::vec("\\PC{0,30}", 0..4),
         evidence in prop::collection::vec("\\PC{0,30}", 0..3),
-        metric in prop::sample::select(vec!["faithfulness", "context_precision", "context_recall"]),
+        metric in prop::sample::select(vec![
+            "faithfulness", "context_precision", "context_recall", "answer_completeness",
+        ]),
     ) {
         let items: Vec<_> = items.iter().map(String::as_str).collect();
         let evidence: Vec<_> = evidence.iter().map(String::as_str).collect();
-        let expect = Expect::Verdicts { items: items.len() };
+        let expect = verdicts_of(metric, items.len());
         match answer(&request(metric, expect, &items, &evidence)) {
             Some(Reading::Verdicts(verdicts)) => {
                 prop_assert_eq!(verdicts.len(), items.len());

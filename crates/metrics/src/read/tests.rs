@@ -22,7 +22,7 @@ fn of(items: usize, raw: &str) -> String {
 
 fn graded(raw: &str) -> String {
     match read(GRADE, raw) {
-        Ok(Reading::Grade { grade, reason }) => format!("{grade} ({reason})"),
+        Ok(Reading::Grade { grade, reason, .. }) => format!("{grade} ({reason})"),
         Ok(other) => format!("{other:?}"),
         Err(error) => format!("{}: {error}", error.kind),
     }
@@ -113,6 +113,182 @@ fn what_was_not_asked_is_no_answer() {
     inconsistent: two grades that differ
     inconsistent: a grade of NaN, which is not from 1 to 5
     "#);
+}
+
+#[test]
+fn a_quote_is_read_where_there_is_one() {
+    let quotes = |raw: &str| match read(Expect::Quotes { items: 1 }, raw) {
+        Ok(Reading::Verdicts(verdicts)) => verdicts[0].quote.clone(),
+        other => panic!("{raw}: {other:?}"),
+    };
+    for (quote, expected) in [
+        (r#""quote": "a tower""#, Some("a tower")),
+        (r#""evidence": "a tower""#, Some("a tower")),
+        (
+            r#""quote": ["a tower", "in Paris"]"#,
+            Some("a tower … in Paris"),
+        ),
+        (r#""quote": """#, Some("")),
+        (r#""quote": []"#, Some("")),
+        (r#""quote": null"#, None),
+        (r#""quote": 7"#, None),
+        (r#""reason": "so""#, None),
+    ] {
+        let raw = format!(r#"{{"verdicts": [{{"id": 1, "verdict": true, {quote}}}]}}"#);
+        assert_eq!(quotes(&raw).as_deref(), expected, "{raw}");
+    }
+}
+
+#[test]
+fn a_model_that_leaves_a_quote_out_has_none() {
+    let expect = Expect::Quotes { items: 2 };
+    let raw = r#"[{"id": 1, "verdict": true, "quote": "a"}, {"id": 2, "verdict": true}]"#;
+    let reading = read(expect, raw).unwrap();
+    let quotes = |reading: Reading| match reading {
+        Reading::Verdicts(verdicts) => verdicts.into_iter().map(|verdict| verdict.quote).collect(),
+        other => panic!("{other:?}"),
+    };
+    let of_program: Vec<_> = quotes(reading.clone());
+    assert_eq!(of_program, [Some("a".to_owned()), None]);
+    let of_model: Vec<_> = quotes(of_model(expect, reading.clone()));
+    assert_eq!(of_model, [Some("a".to_owned()), Some(String::new())]);
+    let plain = Expect::Verdicts { items: 2 };
+    assert_eq!(super::of_model(plain, reading.clone()), reading);
+}
+
+fn sourced(raw: &str) -> String {
+    let expect = Expect::Sources {
+        items: 2,
+        sources: 3,
+    };
+    match read(expect, raw) {
+        Ok(reading) => format!("{reading:?}"),
+        Err(error) => format!("{}: {error}", error.kind),
+    }
+}
+
+#[test]
+fn sources_are_those_that_were_shown() {
+    for raw in [
+        r#"{"items": [{"id": 1, "sources": [3, 1, 3]}, {"id": 2, "sources": []}]}"#,
+        r#"[{"id": "2", "sources": []}, {"claim_id": 1.0, "source_ids": ["1", 3]}]"#,
+        "Here:\n```json\n{\"result\": {\"items\": [{\"id\": 1, \"sources\": [1, 3]}, {\"id\": 2, \"sources\": []}], \"note\": [\"x\"]}}\n```",
+        r#"{"items": [{"id": 1, "sources": [1, 3]}, {"id": 2, "sources": []}]} {"items": [{"id": 1, "sources": [1, 3]}, {"id": 2, "sources": []}]}"#,
+    ] {
+        assert_eq!(sourced(raw), "Sources([[1, 3], []])", "{raw}");
+    }
+    let all = [
+        r#"{"items": [{"id": 1, "sources": [4]}, {"id": 2, "sources": []}]}"#,
+        r#"{"items": [{"id": 1, "sources": [0]}, {"id": 2, "sources": []}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1.5]}, {"id": 2, "sources": []}]}"#,
+        r#"{"items": [{"id": 1, "sources": ["PASSAGE 1"]}, {"id": 2, "sources": []}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1]}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1]}, {"id": 1, "sources": [1]}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1]}, {"id": 3, "sources": [1]}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1]}, {"sources": [1]}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1]}, {"id": 2, "sources": null}]}"#,
+        r#"{"items": [{"id": 1, "sources": [1]}, {"id": 2}]}"#,
+        r#"{"items": []}"#,
+        r#"{"verdicts": [{"id": 1, "verdict": true}]}"#,
+        r#"{"items": [{"id": 1, "sources": []}, {"id": 2, "sources": []}]} {"items": [{"id": 1, "sources": [1]}, {"id": 2, "sources": []}]}"#,
+        "none",
+    ]
+    .map(sourced);
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    inconsistent: a source of 1 that is none of 1 to 3
+    inconsistent: a source of 1 that is none of 1 to 3
+    inconsistent: a source of 1 that is none of 1 to 3
+    inconsistent: a source of 1 that is none of 1 to 3
+    inconsistent: no entry on 2: 1 entries on 2 items
+    inconsistent: two entries on 1
+    inconsistent: an entry on 3, but the items are 1 to 2
+    inconsistent: an item without its id
+    inconsistent: no list of sources on 2
+    inconsistent: no list of sources on 2
+    inconsistent: no entry on 1: 0 entries on 2 items
+    unparsable: no list of items in the answer
+    unparsable: several answers that differ
+    unparsable: no list of items in the answer
+    "#);
+}
+
+fn listed(raw: &str) -> String {
+    match read(Expect::Texts { least: 2, most: 3 }, raw) {
+        Ok(Reading::Texts(texts)) => texts.join(" | "),
+        Ok(other) => format!("{other:?}"),
+        Err(error) => format!("{}: {error}", error.kind),
+    }
+}
+
+#[test]
+fn texts_are_as_many_as_were_asked_for() {
+    for raw in [
+        r#"{"texts": ["one ", "", "two", "two"]}"#,
+        r#"["one", "two", "two"]"#,
+        r#"[{"question": "one"}, {"question": "two"}, {"text": "two"}]"#,
+        r#"{"output": {"questions": ["one", "two", "two"]}}"#,
+        "```json\n{\"texts\": [\"one\", \"two\", \"two\"], \"why\": \"so\"}\n```",
+    ] {
+        assert_eq!(listed(raw), "one | two | two", "{raw}");
+    }
+    for none in [r#"{"texts": []}"#, "[]", r#"{"texts": [" ", ""]}"#] {
+        assert_eq!(listed(none), "", "{none}");
+    }
+    let all = [
+        r#"{"texts": ["one"]}"#,
+        r#"{"texts": ["1", "2", "3", "4"]}"#,
+        r#"{"texts": [1, 2]}"#,
+        r#"{"texts": "one, two"}"#,
+        r#"{"a": ["one", "two"], "b": ["three", "four"]}"#,
+        r#"["one", "two"] ["three", "four"]"#,
+        r#"["one", "two""#,
+        "one, two",
+    ]
+    .map(listed);
+    insta::assert_snapshot!(all.join("\n"), @r#"
+    inconsistent: 1 texts; at least 2 were asked for, or none
+    inconsistent: 4 texts; at most 3 were asked for
+    inconsistent: a text that is none
+    unparsable: no list of texts in the answer
+    unparsable: no list of texts in the answer
+    unparsable: several answers that differ
+    unparsable: the JSON ends in its middle; the answer was cut off
+    unparsable: no list of texts in the answer
+    "#);
+}
+
+#[test]
+fn a_score_beside_verdicts_says_what_they_say() {
+    let beside = |score: &str, verdicts: [bool; 3]| {
+        let list: Vec<_> = std::iter::zip(1.., verdicts)
+            .map(|(id, verdict)| format!(r#"{{"id": {id}, "verdict": {verdict}}}"#))
+            .collect();
+        of(
+            3,
+            &format!(r#"{{"score": {score}, "verdicts": [{}]}}"#, list.join(",")),
+        )
+    };
+    let two = [true, true, false];
+    for score in [
+        "0.6666666666666666",
+        "0.667",
+        "0.67",
+        "0.7",
+        "\"0.67\"",
+        "null",
+        "\"good\"",
+    ] {
+        assert_eq!(beside(score, two), "1, 1, 0", "{score}");
+    }
+    assert_eq!(beside("1", [true; 3]), "1, 1, 1");
+    for score in ["1.0", "0.66", "0.5", "0.6", "2", "-1"] {
+        let said = beside(score, two);
+        assert!(
+            said.starts_with("inconsistent: a score of ") && said.ends_with("whose mean is 0.667"),
+            "{score}: {said}"
+        );
+    }
+    assert!(beside("1", [false; 3]).starts_with("inconsistent"));
 }
 
 #[test]
@@ -231,6 +407,13 @@ fn the_schema_is_strict() {
     for expect in [
         GRADE,
         Expect::Verdicts { items: 3 },
+        Expect::Quotes { items: 3 },
+        Expect::Sources {
+            items: 3,
+            sources: 2,
+        },
+        Expect::Texts { least: 1, most: 3 },
+        Expect::WeightedGrade { low: 0, high: 10 },
         Expect::Grade {
             low: i64::MIN,
             high: i64::MAX,
@@ -278,6 +461,49 @@ proptest! {
         }
         if let Ok(Reading::Grade { grade, .. }) = read(GRADE, &raw) {
             prop_assert!((1.0..=5.0).contains(&grade));
+        }
+        if let Ok(Reading::Sources(held)) = read(Expect::Sources { items, sources: 2 }, &raw) {
+            prop_assert_eq!(held.len(), items);
+            prop_assert!(held.iter().flatten().all(|source| (1..=2).contains(source)));
+        }
+        if let Ok(Reading::Texts(texts)) = read(Expect::Texts { least: 2, most: 3 }, &raw) {
+            prop_assert!(texts.is_empty() || (2..=3).contains(&texts.len()));
+            prop_assert!(texts.iter().all(|text| !text.trim().is_empty()));
+        }
+    }
+
+    /// Whatever a judge that was talked over writes: it is read as what was asked for, or not at all.
+    #[test]
+    fn a_mutilated_answer_is_read_or_refused(
+        pieces in prop::collection::vec(prop::sample::select(vec![
+            "{", "}", "[", "]", ",", ":", "\"verdicts\"", "\"id\"", "1", "2", "\"verdict\"", "true", "false", "null", "NaN",
+            "\"quote\"", "\"score\"", "\"items\"", "\"sources\"", "\"texts\"", "\"grade\"", "1e999", "-0", "\"\"", "\"…\"",
+            "{\"id\": 1, \"verdict\": true}", "{\"id\": 1, \"sources\": [1]}", "```json", "<think>", "</think>", "\u{0}", " ",
+        ]), 0..24),
+    ) {
+        let raw = pieces.concat();
+        for expect in [
+            Expect::Verdicts { items: 1 },
+            Expect::Quotes { items: 1 },
+            Expect::Sources { items: 1, sources: 1 },
+            Expect::Texts { least: 1, most: 2 },
+            Expect::WeightedGrade { low: 0, high: 10 },
+        ] {
+            match (expect, read(expect, &raw)) {
+                (Expect::Verdicts { .. } | Expect::Quotes { .. }, Ok(Reading::Verdicts(verdicts))) => {
+                    prop_assert_eq!(verdicts.len(), 1);
+                    prop_assert!((0.0..=1.0).contains(&verdicts[0].holds));
+                }
+                (Expect::Sources { .. }, Ok(Reading::Sources(held))) => {
+                    prop_assert!(held.len() == 1 && held[0].iter().all(|source| *source == 1));
+                }
+                (Expect::Texts { .. }, Ok(Reading::Texts(texts))) => prop_assert!(texts.len() <= 2),
+                (Expect::WeightedGrade { .. }, Ok(Reading::Grade { grade, weighted, .. })) => {
+                    prop_assert!((0.0..=10.0).contains(&grade) && weighted.is_none());
+                }
+                (_, Ok(other)) => prop_assert!(false, "{:?}", other),
+                (_, Err(error)) => prop_assert!(!error.message.is_empty() && error.message.len() < 300),
+            }
         }
     }
 

@@ -1,5 +1,8 @@
 //! Is the answer the reference?
 
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::formula::{Formula, holds};
 use super::{info, normalise, sides};
 use crate::outcome::{Answer, Outcome, Step};
 use crate::sample::Sample;
@@ -40,4 +43,27 @@ impl Metric for ExactMatch {
             }),
         })
     }
+}
+
+/// 1 when the answer equals a reference after trimming and NFC, else 0.
+pub(super) fn strict(name: &str) -> Box<dyn Metric> {
+    let nfc = |text: &str| text.trim().nfc().collect::<String>();
+    Formula::boxed(info(name, false), move |sample| {
+        let (answer, references) = match sides(sample) {
+            Ok(sides) => sides,
+            Err(why) => return Outcome::NotApplicable(why),
+        };
+        let answer = nfc(answer);
+        holds(
+            references.iter().any(|reference| nfc(reference) == answer),
+            || {
+                let reference = references.first().map_or("", |first| first.trim());
+                format!(
+                    "«{}» is not «{}»",
+                    reason::cut(&answer, 90),
+                    reason::cut(reference, 90)
+                )
+            },
+        )
+    })
 }

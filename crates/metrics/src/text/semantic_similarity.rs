@@ -1,7 +1,8 @@
 //! Does the answer mean what the reference means, as an embedding model has it?
 
 use super::{info, sides};
-use crate::outcome::{Answer, FailureKind, Outcome, Step};
+use crate::cosine::best_cosine;
+use crate::outcome::{Answer, Outcome, Step};
 use crate::sample::Sample;
 use crate::{Info, Metric};
 
@@ -41,63 +42,19 @@ impl Metric for SemanticSimilarity {
 }
 
 fn score(answer: &Answer, references: usize) -> Outcome {
-    let inconsistent = |message: String| Outcome::Failed {
-        kind: FailureKind::Inconsistent,
-        message,
-    };
-    let Answer::Embeddings(vectors) = answer else {
-        return inconsistent("the embedding model gave something else than embeddings".to_owned());
-    };
-    let Some((answer, others)) = vectors
-        .split_first()
-        .filter(|(_, others)| others.len() == references)
-    else {
-        return inconsistent(format!(
-            "{} embeddings of {} texts",
-            vectors.len(),
-            references + 1
-        ));
-    };
-    if others.iter().any(|other| other.len() != answer.len()) {
-        return inconsistent("embeddings of different lengths".to_owned());
-    }
-    let best = others
-        .iter()
-        .map(|other| cosine(answer, other))
-        .reduce(|best, next| {
-            // Not `max`, which would hide a NaN.
-            if next > best || next.is_nan() {
-                next
-            } else {
-                best
-            }
-        });
-    match best {
-        Some(best) if best.is_finite() => Outcome::Score {
+    match best_cosine(answer, references) {
+        Ok(best) => Outcome::Score {
             score: best.clamp(0.0, 1.0),
             reason: None,
         },
-        _ => Outcome::Failed {
-            kind: FailureKind::NotANumber,
-            message: "an embedding is zero or no number, so that it has no direction".to_owned(),
-        },
+        Err((kind, message)) => Outcome::Failed { kind, message },
     }
-}
-
-/// NaN for a vector without direction.
-fn cosine(a: &[f32], b: &[f32]) -> f64 {
-    let dot = |a: &[f32], b: &[f32]| -> f64 {
-        a.iter()
-            .zip(b)
-            .map(|(&a, &b)| f64::from(a) * f64::from(b))
-            .sum()
-    };
-    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::FailureKind;
 
     fn of(vectors: &[&[f32]]) -> Outcome {
         let vectors = vectors

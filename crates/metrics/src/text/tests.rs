@@ -2,6 +2,7 @@ use serde_json::Value;
 
 use super::*;
 use crate::outcome::{Outcome, Step};
+use crate::registry::tests::built;
 use crate::{Metric, by_name};
 
 fn sample(answer: &str, references: &[&str]) -> Sample {
@@ -23,7 +24,10 @@ fn score(metric: &dyn Metric, sample: &Sample) -> f64 {
 #[test]
 fn squad_is_matched_where_squad_is_right() {
     let pairs = include_str!("../../fixtures/squad.jsonl");
-    let (exact, f1) = (ExactMatch::new("exact_match"), TokenF1::new("token_f1"));
+    let (exact, f1) = (
+        ExactMatch::new("exact_match"),
+        TokenF1::new("token_f1", gate::policy::Measure::F1),
+    );
     let mut differences = Vec::new();
     let mut count = 0;
     for line in pairs.lines() {
@@ -87,7 +91,129 @@ fn an_empty_answer_is_wrong_and_a_missing_reference_is_missing() {
 
 #[test]
 fn words_are_counted_with_their_repetitions() {
-    let f1 = TokenF1::new("token_f1");
+    let f1 = TokenF1::new("token_f1", gate::policy::Measure::F1);
     let score = score(&f1, &sample("red red red", &["red blue red"]));
     assert!((score - 2.0 / 3.0).abs() < 1e-12, "{score}");
+}
+
+/// The values of `rouge-score`, sacrebleu, Levenshtein and `RapidFuzz`, to the decimals that were printed.
+#[test]
+fn the_reference_implementations_are_matched() {
+    let ascii = |rest: &str| format!("tokenizer = 'ascii'\n{rest}");
+    let metrics: Vec<(&str, f64, Box<dyn Metric>)> = [
+        ("rouge1", 1.0, "rouge_1", ascii("")),
+        ("rouge2", 1.0, "rouge_2", ascii("")),
+        ("rougeL", 1.0, "rouge_l", ascii("")),
+        (
+            "rouge1_precision",
+            1.0,
+            "rouge_1",
+            ascii("measure = 'precision'"),
+        ),
+        ("rouge1_recall", 1.0, "rouge_1", ascii("measure = 'recall'")),
+        ("rouge1_stem", 1.0, "rouge_1", ascii("stemmer = true")),
+        ("rouge2_stem", 1.0, "rouge_2", ascii("stemmer = true")),
+        ("rougeL_stem", 1.0, "rouge_l", ascii("stemmer = true")),
+        (
+            "rouge1_ws",
+            1.0,
+            "rouge_1",
+            "tokenizer = 'whitespace'".to_owned(),
+        ),
+        (
+            "rouge2_ws",
+            1.0,
+            "rouge_2",
+            "tokenizer = 'whitespace'".to_owned(),
+        ),
+        (
+            "rougeL_ws",
+            1.0,
+            "rouge_l",
+            "tokenizer = 'whitespace'".to_owned(),
+        ),
+        ("bleu", 100.0, "bleu", "tokenizer = '13a'".to_owned()),
+        ("bleu_zh", 100.0, "bleu", "tokenizer = 'zh'".to_owned()),
+        ("bleu_intl", 100.0, "bleu", "tokenizer = 'intl'".to_owned()),
+        ("bleu_char", 100.0, "bleu", "tokenizer = 'char'".to_owned()),
+        ("chrf", 100.0, "chrf", String::new()),
+        ("chrf_pp", 100.0, "chrf++", String::new()),
+        (
+            "lev_ratio",
+            1.0,
+            "edit_similarity",
+            "similarity = 'indel'".to_owned(),
+        ),
+        ("lev_norm", 1.0, "edit_similarity", String::new()),
+        (
+            "jaro_winkler",
+            1.0,
+            "edit_similarity",
+            "similarity = 'jaro_winkler'".to_owned(),
+        ),
+    ]
+    .into_iter()
+    .map(|(expected, scale, name, table)| (expected, scale, built(name, &table).unwrap()))
+    .collect();
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for line in include_str!("../../fixtures/text.jsonl").lines() {
+        let pair: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| pair[key].as_str().unwrap();
+        let sample = sample(text("answer"), &[text("reference")]);
+        for (name, scale, metric) in &metrics {
+            let Some(expected) = pair["expected"][*name].as_f64() else {
+                continue;
+            };
+            let found = scale * score(&**metric, &sample);
+            compared += 1;
+            if (found - expected).abs() > 1e-6 {
+                wrong.push(format!(
+                    "{name} of {}: {found:.6}, not {expected}",
+                    text("id")
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 900, "{compared}");
+}
+
+/// Of all samples of a language together.
+#[test]
+fn the_corpus_values_of_sacrebleu_are_matched() {
+    let expected: Value =
+        serde_json::from_str(include_str!("../../fixtures/text-corpus.json")).unwrap();
+    let tables = ["13a", "intl", "zh", "char", "none"].map(|tokenizer| {
+        let bleu = built("bleu", &format!("tokenizer = '{tokenizer}'")).unwrap();
+        let signature =
+            format!("nrefs:1|case:mixed|eff:no|tok:{tokenizer}|smooth:exp|version:2.6.0");
+        (format!("/bleu/{tokenizer}"), bleu, signature)
+    });
+    let letters = [("chrf", 0), ("chrf++", 2)].map(|(name, words)| {
+        let signature =
+            format!("nrefs:1|case:mixed|eff:yes|nc:6|nw:{words}|space:no|version:2.6.0");
+        (format!("/{name}"), by_name(name).unwrap(), signature)
+    });
+    for (language, expected) in expected.as_object().unwrap() {
+        for (place, metric, signature) in tables.iter().chain(&letters) {
+            let mut corpus = metric.corpus().unwrap();
+            assert_eq!(corpus.value(), None);
+            for line in include_str!("../../fixtures/text.jsonl").lines() {
+                let pair: Value = serde_json::from_str(line).unwrap();
+                if pair["lang"] == **language {
+                    let text = |key: &str| pair[key].as_str().unwrap();
+                    corpus.add(&sample(text("answer"), &[text("reference")]));
+                }
+            }
+            corpus.add(&Sample::default());
+            let found = 100.0 * corpus.value().unwrap();
+            let expected = expected.pointer(place).unwrap().as_f64().unwrap();
+            assert!(
+                (found - expected).abs() < 1e-6,
+                "{place} of {language}: {found}, not {expected}"
+            );
+            assert_eq!(corpus.signature(), *signature);
+        }
+    }
 }

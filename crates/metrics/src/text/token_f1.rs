@@ -2,24 +2,33 @@
 
 use std::cmp::Ordering;
 
+use gate::policy::Measure;
+
 use super::{info, normalise, sides};
 use crate::outcome::{Answer, Outcome, Step};
 use crate::sample::Sample;
 use crate::{Info, Metric};
 
-/// F1 of the tokens, counted with their repetitions, after normalisation; the best over the references.
+/// F1, precision or recall of the tokens, counted with their repetitions, after normalisation; the best over the references.
 #[derive(Debug)]
-pub(crate) struct TokenF1(Info);
+pub(crate) struct TokenF1 {
+    info: Info,
+    measure: Measure,
+}
 
 impl TokenF1 {
-    pub(crate) fn new(name: &str) -> Self {
-        TokenF1(info(name, false))
+    pub(crate) fn new(name: &str, measure: Measure) -> Self {
+        let mut info = info(name, false);
+        if measure != Measure::F1 {
+            info.version = format!("{}, {measure:?}", info.version);
+        }
+        TokenF1 { info, measure }
     }
 }
 
 impl Metric for TokenF1 {
     fn info(&self) -> &Info {
-        &self.0
+        &self.info
     }
 
     fn step(&self, sample: &Sample, _: &[Answer]) -> Step {
@@ -31,7 +40,13 @@ impl Metric for TokenF1 {
         let answer = sorted(&answer);
         let best = references
             .iter()
-            .map(|reference| f1(&answer, &sorted(&normalise::normalised(reference))))
+            .map(|reference| {
+                measured(
+                    &answer,
+                    &sorted(&normalise::normalised(reference)),
+                    self.measure,
+                )
+            })
             .fold(0.0, f64::max);
         Step::Done(Outcome::Score {
             score: best,
@@ -50,7 +65,7 @@ fn sorted(tokens: &str) -> Vec<&str> {
 }
 
 /// Of two sorted sides. Where one is empty, as in SQuAD 2.0: 1 when both are, else 0.
-fn f1(answer: &[&str], reference: &[&str]) -> f64 {
+fn measured(answer: &[&str], reference: &[&str], measure: Measure) -> f64 {
     if answer.is_empty() || reference.is_empty() {
         return f64::from(u8::from(answer.is_empty() && reference.is_empty()));
     }
@@ -61,5 +76,10 @@ fn f1(answer: &[&str], reference: &[&str]) -> f64 {
         at += usize::from(order != Ordering::Greater);
         other += usize::from(order != Ordering::Less);
     }
-    2.0 * f64::from(shared) / (answer.len() + reference.len()) as f64
+    let of = match measure {
+        Measure::F1 => (answer.len() + reference.len()) as f64 / 2.0,
+        Measure::Precision => answer.len() as f64,
+        Measure::Recall => reference.len() as f64,
+    };
+    f64::from(shared) / of
 }

@@ -1,6 +1,7 @@
 //! One answer as a file: what stands in it, and whether it is whole.
 
 use jiff::Timestamp;
+use metrics::Numeral;
 use serde::{Deserialize, Serialize};
 
 use super::key::{Key, Object, hex};
@@ -20,6 +21,8 @@ pub(super) const MAX_BYTES: u64 = 64 << 20;
 pub struct Entry {
     /// What the judge said, not yet read; for embeddings the JSON of the vectors.
     pub answer: String,
+    /// The whole numbers of the answer with those likely in their place: what a weighted grade is computed from.
+    pub numerals: Vec<Numeral>,
     /// The model that answered, in its own words.
     pub model: Option<String>,
     /// What the answer cost.
@@ -37,6 +40,8 @@ struct Document {
     schema: String,
     key: String,
     answer: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    numerals: Vec<Numeral>,
     model: Option<String>,
     usage: Usage,
     at: Timestamp,
@@ -70,14 +75,21 @@ pub(super) fn line(key: &Key, entry: &Entry) -> serde_json::Result<Vec<u8>> {
 }
 
 fn document(key: &Key, entry: &Entry) -> serde_json::Result<Document> {
-    // JSON writes it as null, which is no latency when it is read.
+    // JSON writes them as null, which is no number when it is read.
     if !entry.latency_s.is_finite() {
         return Err(serde::ser::Error::custom("its latency is no finite number"));
+    }
+    let mut logprobs = entry.numerals.iter().flat_map(|numeral| &numeral.likely);
+    if !logprobs.all(|(_, logprob)| logprob.is_finite()) {
+        return Err(serde::ser::Error::custom(
+            "a log-probability is no finite number",
+        ));
     }
     let mut document = Document {
         schema: SCHEMA.to_owned(),
         key: key.to_string(),
         answer: entry.answer.clone(),
+        numerals: entry.numerals.clone(),
         model: entry.model.clone(),
         usage: entry.usage,
         at: entry.at,
@@ -97,6 +109,9 @@ fn check(document: &Document) -> String {
     object.plain("key", &document.key);
     object.canonical("latency_s", &document.latency_s);
     object.plain("model", &document.model);
+    if !document.numerals.is_empty() {
+        object.canonical("numerals", &document.numerals);
+    }
     object.plain("schema", &document.schema);
     object.canonical("usage", &document.usage);
     hex(&object.sha256())
@@ -120,6 +135,7 @@ pub(super) fn read(bytes: &[u8]) -> Found {
             key,
             Entry {
                 answer: document.answer,
+                numerals: document.numerals,
                 model: document.model,
                 usage: document.usage,
                 at: document.at,
@@ -144,6 +160,28 @@ mod tests {
     use super::super::tests::{entry, key};
     use super::*;
 
+    fn numerals() -> Vec<Numeral> {
+        vec![Numeral {
+            said: 7,
+            likely: vec![(7, -0.105_360_515_657_826_3), (10, -1e-9)],
+        }]
+    }
+
+    #[test]
+    fn an_answer_keeps_what_its_weight_is_computed_from() {
+        let mut entry = entry("7");
+        let without = line(&key(1), &entry).unwrap();
+        assert!(!String::from_utf8(without).unwrap().contains("numerals"));
+        entry.numerals = numerals();
+        let bytes = line(&key(1), &entry).unwrap();
+        assert_eq!(read(&bytes), Found::Whole(key(1), entry.clone()));
+        let changed = String::from_utf8(bytes).unwrap().replace("[10,", "[9,");
+        assert!(matches!(read(changed.as_bytes()), Found::Damaged(_)));
+        // What JSON has no number for is not stored.
+        entry.numerals[0].likely[0].1 = f64::NEG_INFINITY;
+        assert!(line(&key(1), &entry).is_err());
+    }
+
     #[test]
     fn a_file_gives_back_what_was_put_into_it() {
         let mut entry = entry("a \"quoted\"\nanswer 🦦");
@@ -163,6 +201,7 @@ mod tests {
         let mut entry = entry("a \"quoted\"\nanswer 🦦\u{1}");
         entry.latency_s = 1e-7;
         entry.usage.completion_tokens = Some(3);
+        entry.numerals = numerals();
         let bytes = line(&key(1), &entry).unwrap();
         let mut value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         let check = value.as_object_mut().unwrap().remove("check").unwrap();

@@ -273,10 +273,29 @@ fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
         .tempfile_in(folder)
 }
 
+/// Opens without waiting: a pipe that nobody writes into must not stop a run.
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 /// Reads a file of the cache.
 fn read(path: &Path) -> io::Result<Found> {
-    let file = File::open(path)?;
-    let length = file.metadata()?.len().min(entry::MAX_BYTES);
+    let file = open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Ok(Found::Foreign);
+    }
+    let length = metadata.len().min(entry::MAX_BYTES);
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
     file.take(entry::MAX_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > entry::MAX_BYTES {
@@ -318,6 +337,7 @@ mod tests {
     pub(super) fn entry(answer: &str) -> Entry {
         Entry {
             answer: answer.to_owned(),
+            numerals: Vec::new(),
             model: Some("judge-1".to_owned()),
             usage: Usage {
                 prompt_tokens: Some(12),
@@ -394,6 +414,21 @@ mod tests {
         cache.put(&key(0), &entry("again")).unwrap();
         assert_eq!(cache.get(&key(0)), Some(entry("again")));
         assert_eq!(cache.damaged(), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_stops_nobody() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = open(root.path(), CacheMode::ReadWrite);
+        let path = cache.path(&key(0));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        assert_eq!(cache.get(&key(0)), None);
+        assert_eq!(cache.damaged(), 1);
+        cache.put(&key(0), &entry("yes")).unwrap();
+        assert_eq!(cache.get(&key(0)), Some(entry("yes")));
     }
 
     #[test]

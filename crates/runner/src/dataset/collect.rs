@@ -35,6 +35,7 @@ pub(super) struct Collector {
     sizes: Vec<u32>,
     has: [usize; Column::ALL.len()],
     buffer: Vec<u8>,
+    keeps_other: bool,
 }
 
 impl Collector {
@@ -50,6 +51,7 @@ impl Collector {
             sizes: Vec::new(),
             has: [0; Column::ALL.len()],
             buffer: Vec::new(),
+            keeps_other: options.keep_other,
         })
     }
 
@@ -115,6 +117,7 @@ impl Collector {
             mapping: &mut mapping,
             notes: &mut self.notes,
             place,
+            keeps_other: self.keeps_other,
         };
         let read = reader.sample();
         self.last = Some(mapping);
@@ -166,7 +169,7 @@ impl Collector {
                 self.has[Column::Id as usize] += 1;
                 self.take_id(&sample, index, place)?;
             }
-            None => self.ids.miss(&sample, index),
+            None => self.miss(&mut sample, index),
         }
         self.spool
             .add(|out| serde_json::to_writer(out, &sample).map_err(std::io::Error::from))
@@ -175,6 +178,23 @@ impl Collector {
         self.sizes.push(size(&sample));
         self.count(&sample);
         Ok(())
+    }
+
+    /// Notes a sample without an id: what is kept for metrics and what the target reports of itself make no other sample.
+    fn miss(&mut self, sample: &mut Sample, index: usize) {
+        let aside = (
+            std::mem::take(&mut sample.other),
+            sample.latency_s.take(),
+            sample.tokens.take(),
+            sample.cost_usd.take(),
+        );
+        self.ids.miss(sample, index);
+        (
+            sample.other,
+            sample.latency_s,
+            sample.tokens,
+            sample.cost_usd,
+        ) = aside;
     }
 
     fn take_id(
@@ -228,6 +248,14 @@ impl Collector {
             (Column::Cluster, sample.cluster.is_some()),
             (Column::Tags, !sample.tags.is_empty()),
             (Column::Variant, sample.variant.is_some()),
+            (
+                Column::ReferenceContextGrades,
+                sample.reference_context_grades.is_some()
+                    || sample.reference_context_id_grades.is_some(),
+            ),
+            (Column::Latency, sample.latency_s.is_some()),
+            (Column::Tokens, sample.tokens.is_some()),
+            (Column::Cost, sample.cost_usd.is_some()),
         ];
         for (column, is_present) in present {
             self.has[column as usize] += usize::from(is_present);

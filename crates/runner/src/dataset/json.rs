@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
 use super::scan;
 
 /// A value that [`scan::value`] has passed.
@@ -74,6 +76,27 @@ impl<'a> Json<'a> {
             Kind::Text => Some(unescape(&self.0[1..self.0.len() - 1])),
             Kind::Number | Kind::Bool => Some(Cow::Borrowed(self.0)),
             Kind::Null | Kind::List | Kind::Object => None,
+        }
+    }
+
+    /// As a value, down to `depth` levels, below which there is only `null`; what JSON has no number for is a text.
+    pub(super) fn value(self, depth: usize) -> Value {
+        match self.kind() {
+            Kind::List | Kind::Object if depth == 0 => Value::Null,
+            Kind::Null if self.0 == "NaN" => Value::String(self.0.to_owned()),
+            Kind::Null => Value::Null,
+            Kind::Bool => Value::Bool(self.0 == "true"),
+            Kind::Number => match serde_json::from_str(self.0) {
+                Ok(number) => Value::Number(number),
+                Err(_) => Value::String(self.0.to_owned()),
+            },
+            Kind::Text => Value::String(self.text().unwrap_or_default().into_owned()),
+            Kind::List => self.items().map(|item| item.value(depth - 1)).collect(),
+            Kind::Object => self
+                .entries()
+                .into_iter()
+                .map(|(key, value)| (key.into_owned(), value.value(depth - 1)))
+                .collect(),
         }
     }
 

@@ -7,6 +7,7 @@ use metrics::Column;
 use super::error::DatasetError;
 use super::json::{Json, Kind};
 use super::literal::{self, Literal};
+use super::measured;
 use super::names::{self, DEEPEVAL, LISTS, When, same};
 use super::options::Chosen;
 use super::value::Cell;
@@ -45,6 +46,8 @@ pub(super) struct Mapping {
     pub(super) tag_columns: Vec<TagColumn>,
     /// `DeepEval` wrote the file.
     pub(super) is_deepeval: bool,
+    /// Grades within the passages and ids count: no column is said to have them, or to be none.
+    pub(super) has_grades_within: bool,
     /// Columns for which several sources were met, which has been said.
     pub(super) is_said: [bool; Column::ALL.len()],
     /// Sources that were taken, which has been noted: a bit for each.
@@ -87,10 +90,14 @@ impl Mapping {
         }
         Ok(Mapping {
             is_deepeval: is_beside(&names, DEEPEVAL),
+            has_grades_within: !chosen
+                .iter()
+                .any(|chosen| chosen.column == Column::ReferenceContextGrades),
             names,
             sources,
             tag_columns,
-            is_said: [false; Column::ALL.len()],
+            // A target may report one time in several ways: the first will do.
+            is_said: Column::ALL.map(measured::is_measured),
             noted: [0; Column::ALL.len()],
         })
     }

@@ -15,6 +15,7 @@ mod ids;
 mod json;
 mod literal;
 mod mapping;
+mod measured;
 mod names;
 mod options;
 mod row;

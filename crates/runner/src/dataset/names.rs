@@ -201,7 +201,11 @@ const REFERENCE_CONTEXT_IDS: &[Name] = &[
     name("relevant_ids"),
     name("retrieval_gt"),
     name("relevant_docs"),
+    name("qrels"),
 ];
+
+const REFERENCE_CONTEXT_GRADES: &[Name] =
+    &[name("reference_context_grades"), name("relevance_grades")];
 
 const HISTORY: &[Name] = &[
     name("history"),
@@ -216,6 +220,69 @@ const CLUSTER: &[Name] = &[name("cluster"), name("cluster_id"), name("conversati
 const TAGS: &[Name] = &[name("tags")];
 
 const VARIANT: &[Name] = &[name("variant")];
+
+/// In seconds, unless the last part of the name says another unit: see `measured`.
+const LATENCY: &[Name] = &[
+    name("latency_s"),
+    name("latency_seconds"),
+    name("latency_ms"),
+    name("latency"),
+    name("response_time_s"),
+    name("response_time_ms"),
+    name("response_time"),
+    name("duration_s"),
+    name("duration_seconds"),
+    name("duration_ms"),
+    name("duration"),
+    name("elapsed_s"),
+    name("elapsed_ms"),
+    name("elapsed"),
+    name("total_time"),
+    name("completion_time"),
+    name("response.latency_s"),
+    name("response.latency_ms"),
+    name("response.latency"),
+    name("outputs.latency_s"),
+    name("outputs.latency_ms"),
+    name("outputs.latency"),
+    name("metadata.latency_s"),
+    name("metadata.latency_ms"),
+    name("metadata.latency"),
+];
+
+const TOKENS: &[Name] = &[
+    name("total_tokens"),
+    name("target_tokens"),
+    name("tokens"),
+    name("token_count"),
+    name("tokens_used"),
+    name("usage.total_tokens"),
+    name("token_usage.total_tokens"),
+    name("token_usage.total"),
+    name("tokens.total"),
+    name("response.usage.total_tokens"),
+    name("response.token_usage.total"),
+    name("outputs.usage.total_tokens"),
+    name("output.usage.total_tokens"),
+    name("metadata.usage.total_tokens"),
+    name("metadata.total_tokens"),
+];
+
+const COST: &[Name] = &[
+    name("cost_usd"),
+    name("target_cost_usd"),
+    name("cost"),
+    name("total_cost_usd"),
+    name("total_cost"),
+    name("usage.cost_usd"),
+    name("usage.cost"),
+    name("response.cost_usd"),
+    name("response.cost"),
+    name("outputs.cost_usd"),
+    name("outputs.cost"),
+    name("metadata.cost_usd"),
+    name("metadata.cost"),
+];
 
 /// The names of a column, the one that wins first.
 pub(super) fn of(column: Column) -> &'static [Name] {
@@ -232,6 +299,10 @@ pub(super) fn of(column: Column) -> &'static [Name] {
         Column::Cluster => CLUSTER,
         Column::Tags => TAGS,
         Column::Variant => VARIANT,
+        Column::ReferenceContextGrades => REFERENCE_CONTEXT_GRADES,
+        Column::Latency => LATENCY,
+        Column::Tokens => TOKENS,
+        Column::Cost => COST,
     }
 }
 

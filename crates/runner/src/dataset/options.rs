@@ -15,6 +15,8 @@ pub struct Options {
     pub columns: IndexMap<String, String>,
     /// Bytes of samples to hold in memory before they go to a temporary file; 32 MiB when `None`.
     pub memory: Option<usize>,
+    /// Whether samples keep their whole row in [`Sample::other`](metrics::Sample::other), for a metric that looks into it.
+    pub keep_other: bool,
 }
 
 impl Options {
@@ -96,7 +98,7 @@ mod tests {
         let columns = [(name.to_owned(), from.to_owned())].into_iter().collect();
         let options = Options {
             columns,
-            memory: None,
+            ..Options::default()
         };
         options.chosen()
     }

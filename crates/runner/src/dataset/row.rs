@@ -9,10 +9,14 @@ use super::error::{DatasetError, Place, one_line};
 use super::ids;
 use super::json::{Json, Kind};
 use super::mapping::{self, Field, Mapping, Source};
-use super::value::{self, Bars, Cell};
+use super::measured;
+use super::value::{self, Bars, Cell, Graded};
 
 /// Names that an error lists.
 const LISTED: usize = 20;
+
+/// Values within values that are kept: a reader of the temporary file goes no deeper than 128 with what is around them.
+const MAX_KEPT_DEPTH: usize = 100;
 
 /// Characters of a name that an error shows.
 const LENGTH: usize = 60;
@@ -53,6 +57,8 @@ pub(super) struct RowReader<'a, 'b> {
     pub(super) mapping: &'b mut Mapping,
     pub(super) notes: &'b mut Notes,
     pub(super) place: &'b Place,
+    /// The row is kept as it stands.
+    pub(super) keeps_other: bool,
 }
 
 impl RowReader<'_, '_> {
@@ -62,6 +68,9 @@ impl RowReader<'_, '_> {
         let id = self.text(Column::Id)?.filter(|id| !id.is_empty());
         self.read(&mut sample)
             .map_err(|error| error.sample(id.as_deref()))?;
+        if self.keeps_other {
+            sample.other = self.whole();
+        }
         Ok((sample, id))
     }
 
@@ -74,22 +83,84 @@ impl RowReader<'_, '_> {
         sample.references = self.pick(Column::Reference, |cell, source| {
             value::texts(cell, source.is_list).map_err(Refusal::Other)
         })?;
-        sample.contexts = self.contexts(Column::Contexts)?;
-        sample.reference_contexts = self.contexts(Column::ReferenceContexts)?;
-        sample.context_ids = self.ids(
-            Column::ContextIds,
-            Column::Contexts,
-            sample.contexts.as_ref(),
-        )?;
-        sample.reference_context_ids = self.ids(
-            Column::ReferenceContextIds,
-            Column::ReferenceContexts,
-            sample.reference_contexts.as_ref(),
-        )?;
+        self.passages(sample)?;
         sample.cluster = self.text(Column::Cluster)?.map(ids::nfc);
         sample.variant = self.text(Column::Variant)?.map(ids::nfc);
         sample.tags = self.tags()?;
+        sample.latency_s = self.measured(Column::Latency)?;
+        sample.tokens = self.measured(Column::Tokens)?;
+        sample.cost_usd = self.measured(Column::Cost)?;
         Ok(())
+    }
+
+    /// What was retrieved and what should have been, with the grades of that.
+    fn passages(&mut self, sample: &mut Sample) -> Result<(), DatasetError> {
+        let retrieved = self.contexts(Column::Contexts)?;
+        let retrieved_ids = self.ids(Column::ContextIds, Column::Contexts, retrieved.as_ref())?;
+        let relevant = self.contexts(Column::ReferenceContexts)?;
+        let relevant_ids = self.ids(
+            Column::ReferenceContextIds,
+            Column::ReferenceContexts,
+            relevant.as_ref(),
+        )?;
+        sample.contexts = retrieved.map(|graded| graded.items);
+        sample.context_ids = retrieved_ids.map(|graded| graded.items);
+        if let Some(graded) = relevant {
+            sample.reference_contexts = Some(graded.items);
+            sample.reference_context_grades = graded.grades;
+        }
+        if let Some(graded) = relevant_ids {
+            sample.reference_context_ids = Some(graded.items);
+            sample.reference_context_id_grades = graded.grades;
+        }
+        self.grades(sample)
+    }
+
+    /// A column of grades is that of the passages or of the ids, whichever are as many.
+    fn grades(&mut self, sample: &mut Sample) -> Result<(), DatasetError> {
+        let grades = self.pick(Column::ReferenceContextGrades, |cell, _| {
+            value::grades(cell).map_err(Refusal::Wrong)
+        })?;
+        let Some(grades) = grades else { return Ok(()) };
+        let counts = [
+            sample.reference_contexts.as_ref().map(Vec::len),
+            sample.reference_context_ids.as_ref().map(Vec::len),
+        ];
+        let [for_passages, for_ids] = counts.map(|count| count == Some(grades.len()));
+        if !for_passages && !for_ids {
+            let count = counts.into_iter().flatten().next().unwrap_or(0);
+            return Err(DatasetError::new(format!(
+                "the row has {} grades, and {count} passages that should have been retrieved",
+                grades.len()
+            ))
+            .help("write a grade for each of them, in their order"));
+        }
+        if for_ids {
+            sample.reference_context_id_grades = Some(grades.clone());
+        }
+        if for_passages {
+            sample.reference_context_grades = Some(grades);
+        }
+        Ok(())
+    }
+
+    /// What the target reports of itself.
+    fn measured(&mut self, column: Column) -> Result<Option<f64>, DatasetError> {
+        self.pick(column, |cell, source| {
+            let number = measured::number(cell).map_err(Refusal::Other)?;
+            Ok(match column {
+                Column::Latency => measured::seconds(number, measured::last_name(source)),
+                _ => number,
+            })
+        })
+    }
+
+    /// The row as it stands, a cell with a list or an object as that.
+    fn whole(&self) -> serde_json::Map<String, serde_json::Value> {
+        let fields = self.fields.iter();
+        fields
+            .map(|(name, cell)| (name.clone().into_owned(), cell.value(MAX_KEPT_DEPTH)))
+            .collect()
     }
 
     /// What the first source has that has something; says so when another has something else.
@@ -152,7 +223,9 @@ impl RowReader<'_, '_> {
                 (Err(Refusal::Wrong(what)), None) => return Err(wrong(column, source, &what)),
             }
         }
-        if let (None, Some((kind, source))) = (&taken, other) {
+        if let (None, Some((kind, source))) = (&taken, other)
+            && !measured::is_measured(column)
+        {
             let (name, from) = (column.name(), &source.from);
             let within = match kind {
                 Kind::Object | Kind::List => {
@@ -229,23 +302,25 @@ impl RowReader<'_, '_> {
         }
     }
 
-    fn contexts(&mut self, column: Column) -> Result<Option<Vec<Context>>, DatasetError> {
+    fn contexts(&mut self, column: Column) -> Result<Option<Graded<Context>>, DatasetError> {
         let bars = match self.mapping.is_deepeval {
             true => Bars::Always,
             false => Bars::Tight,
         };
+        let is_graded = column == Column::ReferenceContexts && self.mapping.has_grades_within;
         let is_split = std::cell::RefCell::new(None);
         let contexts = self.pick(column, |cell, source| {
             if value::is_split(cell, bars) {
                 *is_split.borrow_mut() = Some(source.from.clone());
             }
-            value::contexts(cell, bars).map_err(Refusal::Wrong)
+            value::contexts(cell, bars, is_graded).map_err(Refusal::Wrong)
         })?;
         if let Some(from) = is_split.into_inner().filter(|_| bars == Bars::Tight) {
             self.notes.warnings.insert(format!(
                 "cells of `{from}` are taken apart at `|`; write them as JSON lists to say what is one passage"
             ));
         }
+        self.note_grades_within(column, contexts.as_ref());
         Ok(contexts)
     }
 
@@ -254,19 +329,37 @@ impl RowReader<'_, '_> {
         &mut self,
         column: Column,
         of: Column,
-        contexts: Option<&Vec<Context>>,
-    ) -> Result<Option<Vec<String>>, DatasetError> {
-        let ids = self.pick(column, |cell, _| value::ids(cell).map_err(Refusal::Wrong))?;
-        let Some(contexts) = contexts.filter(|contexts| ids.is_none() && !contexts.is_empty())
-        else {
-            return Ok(ids);
-        };
-        let ids: Option<Vec<String>> = contexts.iter().map(|context| context.id.clone()).collect();
+        contexts: Option<&Graded<Context>>,
+    ) -> Result<Option<Graded<String>>, DatasetError> {
+        let is_graded = column == Column::ReferenceContextIds && self.mapping.has_grades_within;
+        let ids = self.pick(column, |cell, _| {
+            value::ids(cell, is_graded).map_err(Refusal::Wrong)
+        })?;
         if ids.is_some() {
-            let key = (column, format!("{} (ids within)", of.name()));
+            self.note_grades_within(column, ids.as_ref());
+            return Ok(ids);
+        }
+        let Some(contexts) = contexts.filter(|contexts| !contexts.items.is_empty()) else {
+            return Ok(None);
+        };
+        let passages = contexts.items.iter();
+        let Some(items) = passages.map(|context| context.id.clone()).collect() else {
+            return Ok(None);
+        };
+        let key = (column, format!("{} (ids within)", of.name()));
+        self.notes.recognised.insert(key);
+        Ok(Some(Graded {
+            items,
+            grades: contexts.grades.clone(),
+        }))
+    }
+
+    fn note_grades_within<T>(&mut self, column: Column, found: Option<&Graded<T>>) {
+        if found.is_some_and(|found| found.grades.is_some()) {
+            let from = format!("{} (grades within)", column.name());
+            let key = (Column::ReferenceContextGrades, from);
             self.notes.recognised.insert(key);
         }
-        Ok(ids)
     }
 
     fn tags(&mut self) -> Result<BTreeMap<String, Vec<String>>, DatasetError> {
@@ -352,7 +445,12 @@ fn wrong(column: Column, source: &Source, what: &str) -> DatasetError {
         Column::Contexts | Column::ReferenceContexts => {
             "passages are a list of texts, or of objects with a `text`"
         }
-        Column::ContextIds | Column::ReferenceContextIds => "ids are a list of texts or numbers",
+        Column::ContextIds => "ids are a list of texts or numbers",
+        Column::ReferenceContextIds => {
+            "ids are a list of texts or numbers, or an object from ids to grades"
+        }
+        Column::ReferenceContextGrades => "grades are a list of numbers",
+        Column::Latency | Column::Tokens | Column::Cost => "a number is expected",
         Column::History => "write [{\"role\": \"user\", \"content\": \"…\"}, …]",
         Column::Tags => "tags are an object of texts, or of lists of texts",
         _ => "a text is expected; a dotted path leads into an object",

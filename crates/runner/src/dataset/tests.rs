@@ -19,7 +19,7 @@ fn read_with(text: &str, columns: &[(&str, &str)]) -> Result<Dataset, DatasetErr
         .collect();
     let options = Options {
         columns,
-        memory: None,
+        ..Options::default()
     };
     Dataset::read(text.as_bytes(), &options)
 }
@@ -328,6 +328,210 @@ fn lists_in_the_cells_of_a_table() {
         error,
         "`contexts` is a list that numpy shortened with `...` (line 2)"
     );
+}
+
+#[test]
+fn relevant_passages_have_grades_or_none() {
+    let graded = |text: &str| {
+        let sample = only(text);
+        (
+            sample.reference_context_ids.unwrap_or_default(),
+            sample.reference_context_id_grades,
+        )
+    };
+    let ids = |ids: &[&str]| ids.iter().map(|&id| id.to_owned()).collect::<Vec<_>>();
+    let row = |value: &str| format!(r#"{{"question": "q", "reference_context_ids": {value}}}"#);
+    assert_eq!(graded(&row(r#"["a", 2]"#)), (ids(&["a", "2"]), None));
+    assert_eq!(
+        graded(&row(r#"{"a": 2, "b": 0, "c": -1.5, "d": "3", "e": true}"#)),
+        (
+            ids(&["a", "b", "c", "d", "e"]),
+            Some(vec![2.0, 0.0, -1.5, 3.0, 1.0])
+        )
+    );
+    assert_eq!(graded(&row("{}")), (ids(&[]), None));
+    assert_eq!(
+        graded(&row(
+            r#"[{"id": "a", "grade": 3}, {"doc_id": 7, "Relevance": "0"}, "c", {"id": "d", "rel": null}]"#
+        )),
+        (ids(&["a", "7", "c", "d"]), Some(vec![3.0, 0.0, 1.0, 1.0]))
+    );
+    assert_eq!(
+        graded(&row(r#"{"id": "a", "score": 2}"#)),
+        (ids(&["a"]), Some(vec![2.0]))
+    );
+    assert_eq!(
+        graded(r#"{"question": "q", "qrels": {"a": 2}}"#),
+        (ids(&["a"]), Some(vec![2.0]))
+    );
+    let table = "question,reference_context_ids\nq,\"{'a': 2, 'b': 1}\"\n";
+    assert_eq!(graded(table), (ids(&["a", "b"]), Some(vec![2.0, 1.0])));
+    for cell in [
+        "a|b,2|0.5",
+        "a|b,\"[2, 0.5]\"",
+        "\"['a', 'b']\",\"(2. 0.5)\"",
+    ] {
+        let table = format!("question,reference_context_ids,Relevance Grades\nq,{cell}\n");
+        assert_eq!(
+            graded(&table),
+            (ids(&["a", "b"]), Some(vec![2.0, 0.5])),
+            "{cell}"
+        );
+    }
+    let one = "question,reference_context_ids,relevance_grades\nq,a,2\n";
+    assert_eq!(graded(one), (ids(&["a"]), Some(vec![2.0])));
+}
+
+#[test]
+fn the_grades_of_passages_are_those_of_their_ids_too() {
+    let text = r#"{"question": "q", "reference_contexts": [{"id": "x", "text": "a", "relevance": 2}, {"id": "y", "text": "b"}]}"#;
+    let dataset = read(text).unwrap();
+    let sample = dataset.sample(0).unwrap();
+    assert_eq!(sample.reference_context_grades, Some(vec![2.0, 1.0]));
+    assert_eq!(sample.reference_context_id_grades, Some(vec![2.0, 1.0]));
+    assert_eq!(dataset.has(Column::ReferenceContextGrades), 1);
+    let from: Vec<_> = dataset
+        .recognised()
+        .iter()
+        .filter(|found| found.column == Column::ReferenceContextGrades)
+        .map(|found| found.from.as_str())
+        .collect();
+    assert_eq!(from, ["reference_contexts (grades within)"]);
+    // What was retrieved has scores of the retriever, which are no grades.
+    let retrieved =
+        only(r#"{"question": "q", "contexts": [{"id": "x", "text": "a", "score": "high"}]}"#);
+    assert_eq!(retrieved.reference_context_grades, None);
+    // A column of them goes with what it is as long as, and before what is within.
+    let text = r#"{"question": "q", "reference_contexts": [{"text": "a", "grade": 1}, "b"],
+        "reference_context_ids": ["x", "y", "z"], "reference_context_grades": [0, 2]}"#;
+    let sample = only(text);
+    assert_eq!(sample.reference_context_grades, Some(vec![0.0, 2.0]));
+    assert_eq!(sample.reference_context_id_grades, None);
+    let none = read_with(text, &[("reference_context_grades", "")]).unwrap();
+    assert_eq!(none.sample(0).unwrap().reference_context_grades, None);
+}
+
+#[test]
+fn grades_that_are_none_are_refused() {
+    let refusals = [
+        refusal(r#"{"question": "q", "reference_context_ids": {"a": "high"}}"#),
+        refusal(r#"{"question": "q", "reference_context_ids": [{"id": "a", "grade": 1e999}]}"#),
+        refusal(r#"{"question": "q", "reference_contexts": [{"text": "a", "rel": [1]}]}"#),
+        refusal(r#"{"question": "q", "context_ids": {"a": 1}}"#),
+        refusal(
+            r#"{"question": "q", "reference_contexts": ["a", "b"], "relevance_grades": [1, 2, 3]}"#,
+        ),
+        refusal(r#"{"question": "q", "reference_context_ids": ["a"], "relevance_grades": ["x"]}"#),
+        refusal("question,reference_context_ids,relevance_grades\nq,a|b,1|inf\n"),
+    ];
+    insta::assert_snapshot!(refusals.join("\n"), @r"
+    `reference_context_ids` has no number as the grade of `a` (line 1)
+    `reference_context_ids` has an object whose `grade` is no number in place 1 (line 1)
+    `reference_contexts` has an object whose `rel` is no number as passage 1 (line 1)
+    `context_ids` is an object (line 1)
+    the row has 3 grades, and 2 passages that should have been retrieved (line 1)
+    `relevance_grades`, taken as the reference_context_grades, has no number in place 1 (line 1)
+    `relevance_grades`, taken as the reference_context_grades, has no number in place 2 (line 2)
+    ");
+}
+
+#[test]
+fn what_a_target_reports_is_read_with_its_unit() {
+    let spent = |text: &str| {
+        let sample = only(text);
+        (sample.latency_s, sample.tokens, sample.cost_usd)
+    };
+    assert_eq!(
+        spent(
+            r#"{"question": "q", "latencyMs": 1534, "usage": {"total_tokens": 7}, "cost": "0.25"}"#
+        ),
+        (Some(1.534), Some(7.0), Some(0.25))
+    );
+    assert_eq!(
+        spent("question,Latency,usage.total_tokens,Cost USD\nq,2.5, 12 ,1e-3\n"),
+        (Some(2.5), Some(12.0), Some(0.001))
+    );
+    assert_eq!(
+        spent(
+            r#"{"question": "q", "response": {"latency_ms": 5, "tokenUsage": {"total": 3}, "cost": 0}}"#
+        ),
+        (Some(0.005), Some(3.0), Some(0.0))
+    );
+    // What no metric can use is the metric's to say; what is no number is something else.
+    assert_eq!(
+        spent(r#"{"question": "q", "latency": -1, "tokens": ["a", "b"], "cost": Infinity}"#),
+        (Some(-1.0), None, Some(f64::INFINITY))
+    );
+    assert_eq!(
+        spent(r#"{"question": "q", "duration": "3 days", "tokens": NaN, "cost": true}"#),
+        (None, None, None)
+    );
+    let silent =
+        read(r#"{"question": "q", "duration": "3 days", "latency": 1, "total_time": 2}"#).unwrap();
+    assert_eq!(silent.warnings(), [""; 0]);
+    assert_eq!(silent.has(Column::Latency), 1);
+    let text = r#"{"question": "q", "timing": {"total": {"inMs": 20}}, "latency": 5}"#;
+    let chosen = |path| read_with(text, &[("latency", path)]);
+    let seconds = |path| chosen(path).unwrap().sample(0).unwrap().latency_s;
+    assert_eq!(seconds("timing.total.inMs"), Some(0.02));
+    assert_eq!(seconds("/timing/total/inMs"), Some(0.02));
+    assert_eq!(seconds(""), None);
+    assert_eq!(
+        chosen("timing").unwrap_err().to_string(),
+        "`timing`, taken as the latency, is an object (line 1)"
+    );
+}
+
+#[test]
+fn a_row_is_kept_when_a_metric_looks_into_it() {
+    let kept = |text: &str| {
+        let options = Options {
+            keep_other: true,
+            memory: Some(0),
+            ..Options::default()
+        };
+        Dataset::read(text.as_bytes(), &options).unwrap()
+    };
+    let other = |text: &str| serde_json::Value::from(kept(text).sample(0).unwrap().other);
+    let text = r#"{"question": "q", "usage": {"n": [1, 2.5, -0.0, 1e999, NaN, -Infinity, null, true]}, "é": "\u00e9"}"#;
+    assert_eq!(
+        other(text),
+        serde_json::json!({
+            "question": "q",
+            "usage": {"n": [1, 2.5, -0.0, "1e999", "NaN", "-Infinity", null, true]},
+            "é": "é",
+        })
+    );
+    assert!(only(text).other.is_empty());
+    assert_eq!(
+        other("question,usage,n\nq,\"{'total': 7}\",1.50\n"),
+        serde_json::json!({"question": "q", "usage": {"total": 7}, "n": "1.50"})
+    );
+    let wrapped = r#"{"rows": [{"row_idx": 0, "row": {"question": "q", "n": 1}}]}"#;
+    assert_eq!(other(wrapped), serde_json::json!({"question": "q", "n": 1}));
+    // As deep as a row may be, and no deeper than can be read again.
+    let deep = format!(
+        r#"{{"question": "q", "x": {}7{}}}"#,
+        "[".repeat(127),
+        "]".repeat(127)
+    );
+    let mut value = &other(&deep)["x"];
+    let mut depth = 0;
+    while let Some(inner) = value.get(0) {
+        (value, depth) = (inner, depth + 1);
+    }
+    assert_eq!((depth, value), (100, &serde_json::Value::Null));
+    // Ids are the same, whatever is looked at.
+    let twins = "{\"question\": \"q\", \"n\": 1, \"latency\": 3}\n{\"question\": \"q\", \"n\": 2, \"cost\": 4}";
+    let ids = |dataset: &Dataset| {
+        samples(dataset)
+            .into_iter()
+            .map(|sample| sample.id)
+            .collect::<Vec<_>>()
+    };
+    let plain = "{\"question\": \"q\"}\n{\"question\": \"q\"}";
+    assert_eq!(ids(&kept(twins)), ids(&read(plain).unwrap()));
+    assert_eq!(ids(&read(twins).unwrap()), ids(&read(plain).unwrap()));
 }
 
 #[test]
@@ -722,7 +926,10 @@ proptest! {
             format!("{{\"rows\": [{value}, {other}]}}"),
         ];
         for text in texts {
-            if let Ok(dataset) = read(&text) {
+            let kept = Dataset::read(text.as_bytes(), &Options { keep_other: true, ..Options::default() });
+            let read = read(&text);
+            prop_assert_eq!(read.is_ok(), kept.is_ok());
+            for dataset in [read, kept].into_iter().flatten() {
                 prop_assert!(!samples(&dataset).is_empty());
             }
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use metrics::{Context, Turn};
+use serde_json::Value;
 
 use super::json::{Json, Kind};
 use super::literal::{self, Literal};
@@ -28,6 +29,14 @@ impl Cell<'_> {
                 Literal::Text => Ok(None),
                 Literal::Shortened => Err("is a list that numpy shortened with `...`".to_owned()),
             },
+        }
+    }
+
+    /// As a value, down to `depth` levels.
+    pub(super) fn value(&self, depth: usize) -> Value {
+        match (self, self.structure()) {
+            (_, Ok(Some(json))) => Json::scanned(&json).value(depth),
+            (Cell::Json(text) | Cell::Text(text), _) => Value::String(text.clone().into_owned()),
         }
     }
 
@@ -120,6 +129,61 @@ fn first<'a>(entries: &[(Cow<'a, str>, Json<'a>)], keys: &[&str]) -> Option<Cow<
     })
 }
 
+/// Where they hold how relevant it is.
+const GRADE_KEYS: [&str; 4] = ["grade", "relevance", "rel", "score"];
+
+/// What is in a cell, and how relevant each of it is, in the same order; without grades when none has one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Graded<T> {
+    pub(super) items: Vec<T>,
+    pub(super) grades: Option<Vec<f64>>,
+}
+
+impl<T> Graded<T> {
+    fn ungraded(items: impl IntoIterator<Item = T>) -> Self {
+        Graded {
+            items: items.into_iter().collect(),
+            grades: None,
+        }
+    }
+
+    /// Where some have grades, one without is relevant like any other: 1.
+    fn of(items: impl IntoIterator<Item = (T, Option<f64>)>) -> Self {
+        let (items, grades): (Vec<T>, Vec<Option<f64>>) = items.into_iter().unzip();
+        let has_some = grades.iter().any(Option::is_some);
+        let grades = grades.into_iter().map(|grade| grade.unwrap_or(1.0));
+        Graded {
+            items,
+            grades: has_some.then(|| grades.collect()),
+        }
+    }
+}
+
+/// A finite number, or a text that is one; true and false are 1 and 0.
+fn number(json: Json) -> Option<f64> {
+    let text = json.text()?;
+    let number = match json.kind() {
+        Kind::Bool => f64::from(u8::from(text == "true")),
+        _ => text.trim().parse().ok()?,
+    };
+    number.is_finite().then_some(number)
+}
+
+/// The grade of an object; `None` when it has none.
+fn grade_within(entries: &[(Cow<str>, Json)]) -> Result<Option<f64>, String> {
+    let found = GRADE_KEYS.iter().find_map(|known| {
+        let mut entries = entries.iter();
+        entries.find(|(key, value)| same(key, known) && !value.is_null())
+    });
+    let Some((key, value)) = found else {
+        return Ok(None);
+    };
+    match number(*value) {
+        Some(grade) => Ok(Some(grade)),
+        None => Err(format!("an object whose `{key}` is no number")),
+    }
+}
+
 fn passage_text(item: Json) -> Option<String> {
     match item.kind() {
         Kind::Object => first(&item.entries(), &TEXT_KEYS).map(Cow::into_owned),
@@ -171,30 +235,39 @@ pub(super) enum Bars {
     Tight,
 }
 
-/// The passages of the cell.
-pub(super) fn contexts(cell: &Cell, bars: Bars) -> Result<Vec<Context>, String> {
+/// The passages of the cell, with the grades within unless those are another column's.
+pub(super) fn contexts(
+    cell: &Cell,
+    bars: Bars,
+    is_graded: bool,
+) -> Result<Graded<Context>, String> {
     let structure = cell.structure()?;
     let Some(json) = structure else {
         let Cell::Text(text) = cell else {
-            return Ok(Vec::new());
+            return Ok(Graded::ungraded([]));
         };
-        return Ok(split(text, bars)
-            .map(|text| Context {
-                id: None,
-                text: text.to_owned(),
-            })
-            .collect());
+        return Ok(Graded::ungraded(split(text, bars).map(|text| Context {
+            id: None,
+            text: text.to_owned(),
+        })));
     };
     let json = Json::scanned(&json);
+    let graded = |item: Json| {
+        let grade = match is_graded {
+            true => grade_within(&item.entries())?,
+            false => None,
+        };
+        Ok::<_, String>((passage(item)?, grade))
+    };
     match json.kind() {
-        Kind::Text if json.spelling() == "\"\"" => Ok(Vec::new()),
-        Kind::Text | Kind::Object => passage(json).map(|passage| vec![passage]).map_err(is),
-        Kind::List => flat(json)
-            .enumerate()
-            .map(|(index, item)| {
-                passage(item).map_err(|what| format!("has {what} as passage {}", index + 1))
-            })
-            .collect(),
+        Kind::Text if json.spelling() == "\"\"" => Ok(Graded::ungraded([])),
+        Kind::Text | Kind::Object => Ok(Graded::of([graded(json).map_err(is)?])),
+        Kind::List => {
+            let passages = flat(json).enumerate().map(|(index, item)| {
+                graded(item).map_err(|what| format!("has {what} as passage {}", index + 1))
+            });
+            Ok(Graded::of(passages.collect::<Result<Vec<_>, _>>()?))
+        }
         kind => Err(is(kind.name().to_owned())),
     }
 }
@@ -220,32 +293,85 @@ pub(super) fn is_split(cell: &Cell, bars: Bars) -> bool {
     matches!(cell, Cell::Text(text) if text.contains('|') && literal::read(text) == Literal::Text && split(text, bars).count() > 1)
 }
 
-/// The ids in the cell.
-pub(super) fn ids(cell: &Cell) -> Result<Vec<String>, String> {
+/// The ids in the cell; with grades, where they are looked for: those of an object from ids to grades, or of objects with an
+/// id and a grade.
+pub(super) fn ids(cell: &Cell, is_graded: bool) -> Result<Graded<String>, String> {
+    let Some(json) = cell.structure()? else {
+        let Cell::Text(text) = cell else {
+            return Ok(Graded::ungraded([]));
+        };
+        return Ok(Graded::ungraded(
+            split(text, Bars::Tight).map(str::to_owned),
+        ));
+    };
+    let json = Json::scanned(&json);
+    if let Some(id) = json.text() {
+        return Ok(Graded::ungraded([id.into_owned()]));
+    }
+    match json.kind() {
+        Kind::List => (),
+        Kind::Object if is_graded => return judgements(json),
+        kind => return Err(is(kind.name().to_owned())),
+    }
+    let ids = flat(json).enumerate().map(|(index, item)| {
+        let place = index + 1;
+        let no_id = || format!("has no id in place {place}");
+        if item.kind() != Kind::Object {
+            return Ok((item.text().ok_or_else(no_id)?.into_owned(), None));
+        }
+        let entries = item.entries();
+        let id = first(&entries, &ID_KEYS).ok_or_else(no_id)?.into_owned();
+        let grade = match is_graded {
+            true => {
+                grade_within(&entries).map_err(|what| format!("has {what} in place {place}"))?
+            }
+            false => None,
+        };
+        Ok((id, grade))
+    });
+    Ok(Graded::of(ids.collect::<Result<Vec<_>, String>>()?))
+}
+
+/// An object from ids to grades, as judgements for retrieval are written; or a single id with its grade.
+fn judgements(json: Json) -> Result<Graded<String>, String> {
+    let entries = json.entries();
+    if let (Some(id), Some(grade)) = (first(&entries, &ID_KEYS), grade_within(&entries)?) {
+        return Ok(Graded::of([(id.into_owned(), Some(grade))]));
+    }
+    let judged = entries.into_iter().map(|(id, value)| match number(value) {
+        Some(grade) => Ok((id.into_owned(), Some(grade))),
+        None => Err(format!("has no number as the grade of `{id}`")),
+    });
+    Ok(Graded::of(judged.collect::<Result<Vec<_>, String>>()?))
+}
+
+/// The grades in the cell.
+pub(super) fn grades(cell: &Cell) -> Result<Vec<f64>, String> {
+    let no_number = |index: usize| format!("has no number in place {}", index + 1);
     let Some(json) = cell.structure()? else {
         let Cell::Text(text) = cell else {
             return Ok(Vec::new());
         };
-        return Ok(split(text, Bars::Tight).map(str::to_owned).collect());
+        let parts = split(text, Bars::Tight).enumerate();
+        return parts
+            .map(|(index, part)| {
+                let grade = part.trim().parse().ok();
+                let grade = grade.filter(|grade: &f64| grade.is_finite());
+                grade.ok_or_else(|| no_number(index))
+            })
+            .collect();
     };
     let json = Json::scanned(&json);
-    if let Some(id) = json.text() {
-        return Ok(vec![id.into_owned()]);
+    match json.kind() {
+        Kind::List => flat(json)
+            .enumerate()
+            .map(|(index, item)| number(item).ok_or_else(|| no_number(index)))
+            .collect(),
+        kind => match number(json) {
+            Some(grade) => Ok(vec![grade]),
+            None => Err(is(kind.name().to_owned())),
+        },
     }
-    if json.kind() != Kind::List {
-        return Err(is(json.kind().name().to_owned()));
-    }
-    flat(json)
-        .map(|item| match item.kind() {
-            Kind::Object => first(&item.entries(), &ID_KEYS),
-            _ => item.text(),
-        })
-        .enumerate()
-        .map(|(index, id)| match id {
-            Some(id) => Ok(id.into_owned()),
-            None => Err(format!("has no id in place {}", index + 1)),
-        })
-        .collect()
 }
 
 /// The conversation in the cell; `None` when it holds none.

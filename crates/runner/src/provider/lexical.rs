@@ -25,5 +25,6 @@ pub(super) fn complete(request: &Request) -> Result<Completion, CallError> {
         model: None,
         usage: Usage::default(),
         is_cut: false,
+        numerals: Vec::new(),
     })
 }

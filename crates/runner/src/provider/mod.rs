@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use metrics::{FailureKind, Message, Reading, Request};
+use metrics::{FailureKind, Message, Numeral, Reading, Request};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -95,6 +95,8 @@ pub struct Completion {
     pub usage: Usage,
     /// True when the answer was cut off at `max_tokens`.
     pub is_cut: bool,
+    /// Its whole numbers with those likely in their place, where log-probabilities were asked for and the server gives them.
+    pub numerals: Vec<Numeral>,
 }
 
 /// Vectors of texts.
@@ -199,6 +201,11 @@ impl Provider {
             Kind::Command(pool) => pool.address(),
             Kind::Simulated(_) | Kind::Lexical => self.identity.provider.clone(),
         }
+    }
+
+    /// True when a language model answers, of which may be expected what the instructions ask for.
+    pub fn is_model(&self) -> bool {
+        matches!(self.kind, Kind::OpenAi(_))
     }
 
     /// True when it answers by computing, so that [`Provider::read_in_place`] does.

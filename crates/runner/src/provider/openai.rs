@@ -40,6 +40,8 @@ pub(super) struct OpenAi {
     format: AtomicU8,
     /// True when the server knows `max_completion_tokens` and not `max_tokens`.
     says_completion_tokens: AtomicBool,
+    /// False when the server refuses to give log-probabilities.
+    knows_logprobs: AtomicBool,
     pause: Mutex<Option<Instant>>,
 }
 
@@ -102,6 +104,7 @@ impl OpenAi {
             redactor,
             format: AtomicU8::new(format),
             says_completion_tokens: AtomicBool::new(false),
+            knows_logprobs: AtomicBool::new(true),
             pause: Mutex::new(None),
         })
     }
@@ -159,18 +162,28 @@ impl OpenAi {
         loop {
             let level = self.format.load(Ordering::Relaxed);
             let says_completion_tokens = self.says_completion_tokens.load(Ordering::Relaxed);
+            let knows_logprobs = self.knows_logprobs.load(Ordering::Relaxed);
             let body = ChatBody::new(
                 &self.server,
                 messages,
                 request.expect,
                 Format::of(level),
                 says_completion_tokens,
+                knows_logprobs,
             );
             let refusal = match self.post(&self.chat_url, &body).await? {
                 Ok(answer) => return wire::completion(&answer).map_err(|bad| self.bad_answer(bad)),
                 Err(refusal) => refusal,
             };
             let said = failure::Said::of(&refusal.body);
+            if knows_logprobs
+                && wire::wants_logprobs(request.expect)
+                && said.refuses_logprobs(refusal.status)
+            {
+                self.knows_logprobs.store(false, Ordering::Relaxed);
+                tracing::debug!("{} gives no log-probabilities", self.address);
+                continue;
+            }
             let may_step_down = self.server.response_format == ResponseFormat::Auto
                 && Format::of(level) != Format::Text
                 && said.refuses_format(refusal.status);

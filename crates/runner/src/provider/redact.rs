@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -65,12 +65,35 @@ fn forms(secret: &str) -> Vec<String> {
                 percent(word, "0123456789abcdef"),
                 word.replace('/', "\\/"),
                 word.replace('&', "&amp;"),
+                in_html(word, "&#39;"),
+                in_html(word, "&#x27;"),
+                word.to_uppercase(),
+                word.to_lowercase(),
+                in_hex(word),
+                in_hex(word).to_uppercase(),
             ];
+            forms.extend(in_json(word).and_then(|once| in_json(&once)));
             forms.extend(in_json(word));
             forms.extend(in_base64(word));
             forms
         })
         .collect()
+}
+
+/// Within HTML.
+fn in_html(text: &str, apostrophe: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', apostrophe)
+}
+
+fn in_hex(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 /// Percent-encoded, all but letters, digits and `-._~`.

@@ -57,6 +57,7 @@ impl Simulated {
             text,
             model: None,
             is_cut: false,
+            numerals: Vec::new(),
         }
     }
 
@@ -130,15 +131,17 @@ fn draw(expect: Expect, hash: u64) -> Reading {
             let held = (0..items).map(|_| (1..=sources).filter(|_| is_held()).collect());
             Reading::Sources(held.collect())
         }
-        Expect::Texts { most } => {
-            let texts = (1..=most.min(3)).map(|number| format!("text {number} of {hash:08x}"));
+        Expect::Texts { least, most } => {
+            let count = most.min(least.max(3));
+            let texts = (1..=count).map(|number| format!("text {number} of {hash:08x}"));
             Reading::Texts(texts.collect())
         }
-        Expect::Grade { low, high } => {
+        Expect::Grade { low, high } | Expect::WeightedGrade { low, high } => {
             let width = high.saturating_sub(low).max(0).unsigned_abs() + 1;
             let above = i64::try_from(mix(hash) % width).unwrap_or_default();
             Reading::Grade {
                 grade: low.saturating_add(above) as f64,
+                weighted: None,
                 reason: String::new(),
             }
         }
@@ -173,7 +176,7 @@ pub(super) fn written(reading: &Reading) -> String {
             json!({ "items": items })
         }
         Reading::Texts(texts) => json!({ "texts": texts }),
-        Reading::Grade { grade, reason } => json!({"reason": reason, "grade": grade}),
+        Reading::Grade { grade, reason, .. } => json!({"reason": reason, "grade": grade}),
     };
     value.to_string()
 }

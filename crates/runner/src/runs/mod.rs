@@ -80,6 +80,7 @@ pub fn append(path: &Path, record: &Record) -> Result<(), RunsError> {
         path: path.to_owned(),
         source,
     };
+    refuse_other_than_file(path).map_err(unwritable)?;
     let mut line = serde_json::to_vec(record).map_err(|error| unwritable(error.into()))?;
     line.push(b'\n');
     let parent = parent(path);
@@ -201,7 +202,7 @@ fn parse(line: &[u8]) -> Line {
 }
 
 fn lines(path: &Path) -> Result<Vec<Vec<u8>>, RunsError> {
-    let bytes = match fs::read(path) {
+    let bytes = match refuse_other_than_file(path).and_then(|()| fs::read(path)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => {
@@ -218,6 +219,14 @@ fn lines(path: &Path) -> Result<Vec<Vec<u8>>, RunsError> {
     // What follows the last line feed is no line.
     lines.pop_if(|last| last.is_empty());
     Ok(lines)
+}
+
+/// A pipe would keep whoever opens it waiting for ever.
+fn refuse_other_than_file(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a file")),
+        _ => Ok(()),
+    }
 }
 
 fn ends_a_line(file: &mut File) -> io::Result<bool> {
@@ -305,6 +314,18 @@ mod tests {
         let runs = read(&path).unwrap();
         assert_eq!(runs.records, [record(0), record(1), record(2)]);
         assert_eq!(runs.damaged, [3, 4, 5]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_no_record() {
+        let (_root, path) = filled(1);
+        fs::remove_file(&path).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        assert!(matches!(read(&path), Err(RunsError::Unreadable { .. })));
+        let added = append(&path, &record(1));
+        assert!(matches!(added, Err(RunsError::Unwritable { .. })));
     }
 
     #[test]

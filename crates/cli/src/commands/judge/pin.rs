@@ -28,6 +28,7 @@ pub(super) fn run(args: &PinArgs) -> Result<ExitCode, Error> {
     let named = pinned_path(&policy, config.as_deref());
     let path = args.to.as_deref().unwrap_or(&named);
     output::refuse_to_overwrite(path, "--to", &configured.inputs)?;
+    output::check_writable(path)?;
     let judge = run::judge_name(&configured);
     let whole = configured.work.dataset.len();
     let (pinned, calls) = ask(args, &evaluation, configured)?;

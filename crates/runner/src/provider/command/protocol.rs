@@ -81,10 +81,21 @@ fn envelope(line: &[u8], id: u64) -> Result<Envelope, Bad> {
             readable(&line)
         ))
     })?;
-    if let Some(answered) = envelope.id.filter(|answered| *answered != id) {
-        return Err(Bad::Garbage(format!(
-            "is for request {answered} instead of {id}"
-        )));
+    // Without it, one line too many would make every later answer that of another request.
+    match envelope.id {
+        Some(answered) if answered == id => {}
+        Some(answered) => {
+            return Err(Bad::Garbage(format!(
+                "is for request {answered} instead of {id}"
+            )));
+        }
+        // A failure is nobody's answer.
+        None if envelope.error.is_some() => {}
+        None => {
+            return Err(Bad::Garbage(
+                "has no `id`: repeat that of the request".to_owned(),
+            ));
+        }
     }
     match envelope.error {
         Some(error) => Err(Bad::Failed(failure(error))),
@@ -110,6 +121,7 @@ pub(super) fn completion(line: &[u8], id: u64) -> Result<Completion, Bad> {
         model: envelope.model,
         usage: envelope.usage.unwrap_or_default(),
         is_cut: false,
+        numerals: Vec::new(),
     })
 }
 
@@ -163,11 +175,11 @@ mod tests {
     fn an_answer_is_text_or_the_object_itself() {
         assert_eq!(text(r#"{"id":7,"content":"plain"}"#), "plain");
         assert_eq!(
-            text(r#"{"grade":3,"reason":"so","model":"m"}"#),
+            text(r#"{"id":7,"grade":3,"reason":"so","model":"m"}"#),
             r#"{"grade":3,"reason":"so"}"#
         );
         let full = completion(
-            br#"{"verdicts":[],"model":"m","usage":{"prompt_tokens":5}}"#,
+            br#"{"id":7,"verdicts":[],"model":"m","usage":{"prompt_tokens":5}}"#,
             7,
         )
         .unwrap();
@@ -185,7 +197,8 @@ mod tests {
             "[]",
             "{}",
             r#"{"id":8,"grade":1}"#,
-            r#"{"content":1}"#,
+            r#"{"id":7,"content":1}"#,
+            r#"{"grade":1}"#,
             "",
         ] {
             let outcome = completion(line.as_bytes(), 7);

@@ -21,9 +21,11 @@ const MAX_TRACED: usize = 1000;
 /// A longer line is traced in pieces.
 const MAX_TRACED_LINE: u64 = 4096;
 
-/// A process that is killed when it is dropped.
+/// A process that is killed when it is dropped, with all that it has started.
 #[derive(Debug)]
 pub(super) struct Worker {
+    // Dropped before the process, whose number stands for the group as long as it is not waited for.
+    group: Group,
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -59,6 +61,7 @@ impl Worker {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
+        Group::of_its_own(&mut command);
         if !program.folder.as_os_str().is_empty() {
             command.current_dir(&program.folder);
         }
@@ -69,6 +72,7 @@ impl Worker {
         };
         let last_line = Arc::<Mutex<String>>::default();
         Ok(Worker {
+            group: Group(child.id()),
             child,
             stdin,
             stdout: BufReader::new(stdout),
@@ -106,6 +110,7 @@ impl Worker {
     /// How it ended and what it said last.
     pub(super) async fn last_words(mut self, grace: Duration) -> String {
         drop(self.stdin);
+        self.group.is_left();
         let status = match tokio::time::timeout(grace, self.child.wait()).await {
             Ok(Ok(status)) => status.to_string(),
             _ => "it closed its output and did not end".to_owned(),
@@ -126,11 +131,46 @@ impl Worker {
     /// It may end by itself, and is killed if it does not.
     pub(super) async fn end(mut self, grace: Duration) {
         drop(self.stdin);
+        let mut group = std::mem::replace(&mut self.group, Group(None));
         if tokio::time::timeout(grace, self.child.wait())
             .await
             .is_err()
         {
+            drop(group);
             let _ = self.child.kill().await;
+        } else {
+            group.is_left();
+        }
+    }
+}
+
+/// The processes that a program starts: `sh -c` and its like leave them behind when they alone are killed.
+#[derive(Debug)]
+struct Group(Option<u32>);
+
+impl Group {
+    #[cfg(unix)]
+    fn of_its_own(command: &mut Command) {
+        command.process_group(0);
+    }
+
+    #[cfg(not(unix))]
+    fn of_its_own(_: &mut Command) {}
+
+    /// Its process ends by itself.
+    fn is_left(&mut self) {
+        self.0 = None;
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Group {
+    fn drop(&mut self) {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let number = self.0.and_then(|number| i32::try_from(number).ok());
+        if let Some(group) = number.and_then(Pid::from_raw) {
+            // It may have ended just now.
+            let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }

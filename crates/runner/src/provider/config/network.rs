@@ -167,17 +167,47 @@ fn secret(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Co
     }
     match env(name).map(|value| value.trim().to_owned()) {
         Some(value) if !value.is_empty() => Ok(value),
-        Some(_) => Err(ConfigError::new(format!("the environment variable {name} is empty"))
+        Some(_) => Err(ConfigError::new(format!("{} is empty", variable(name)))
             .help("a secret of a CI job is empty when the job may not see it, as in pull requests from forks")),
-        None => Err(ConfigError::new(format!("the environment variable {name} is not set"))
-            .help(format!("set it to the secret: export {name}=…"))),
+        None => {
+            let help = match shown(name) {
+                Some(name) => format!("set it to the secret: export {name}=…"),
+                None => "gate.toml holds the variable's name, such as OPENAI_API_KEY, never the key".to_owned(),
+            };
+            Err(ConfigError::new(format!("{} is not set", variable(name))).help(help))
+        }
     }
+}
+
+/// The variable in a message.
+fn variable(name: &str) -> String {
+    match shown(name) {
+        Some(name) => format!("the environment variable {name}"),
+        None => "the environment variable that is named here (its name is not shown, for it could be a key)".to_owned(),
+    }
+}
+
+/// A name that can be shown: whoever writes the key in the place of the name shall not find it in a log.
+///
+/// Capitals with an underscore, or a short word: keys have neither.
+fn shown(name: &str) -> Option<&str> {
+    let is_capital =
+        |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    let is_name = name.starts_with(|first: char| first.is_ascii_uppercase() || first == '_')
+        && name.chars().all(is_capital)
+        && (name.contains('_') || name.len() <= 12);
+    let is_short = name.len() <= 12
+        && name
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+    (is_name || is_short).then_some(name)
 }
 
 fn secret_value(text: &str, variable: &str) -> Result<HeaderValue, ConfigError> {
     let mut value = HeaderValue::from_str(text).map_err(|_| {
         ConfigError::new(format!(
-            "the environment variable {variable} has characters that no header may have"
+            "{} has characters that no header may have",
+            self::variable(variable)
         ))
         .help("it should hold the secret alone, on one line")
     })?;

@@ -97,6 +97,24 @@ fn a_variable_that_is_not_there_is_named() {
     assert!(broken.message.contains("BROKEN has characters"), "{broken}");
     let pasted = refusal(&format!("{openai}headers_env = {{ x-a = \"{KEY}\" }}"));
     assert!(!format!("{pasted:?}").contains(KEY), "{pasted}");
+    for key in [
+        "0123456789abcdef0123456789abcdef",
+        "AKIAIOSFODNN7EXAMPLE",
+        "hf_abcdefghijklmnopqrstuvwxyz",
+        "glpat-abcdefghij0123456789",
+        "eyJhbGciOi.eyJzdWIiOi.SflKxwRJ",
+    ] {
+        let pasted = refusal(&format!("{openai}headers_env = {{ x-a = \"{key}\" }}"));
+        assert!(!format!("{pasted:?}").contains(key), "{pasted}");
+        // What has other letters is refused where gate.toml is read.
+        if key
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
+            let pasted = refusal(&format!("{openai}api_key_env = \"{key}\""));
+            assert!(!format!("{pasted:?}").contains(key), "{pasted}");
+        }
+    }
 }
 
 #[test]

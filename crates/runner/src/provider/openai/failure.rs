@@ -94,6 +94,13 @@ impl Said {
         self.mentions(&["max_completion_tokens"])
     }
 
+    /// True when the server does not give log-probabilities, so that it has to be asked without.
+    pub(super) fn refuses_logprobs(&self, status: StatusCode) -> bool {
+        matches!(status.as_u16(), 400 | 404 | 422 | 501)
+            && self.mentions(&["logprobs", "log probabilities", "logits"])
+            && !self.refuses_model()
+    }
+
     fn mentions(&self, words: &[&str]) -> bool {
         words.iter().any(|word| self.all.contains(word))
     }

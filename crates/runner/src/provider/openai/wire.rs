@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use metrics::{Expect, Message};
+use metrics::{Expect, Message, Numeral};
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use serde::de::{self, IgnoredAny, SeqAccess, Visitor};
@@ -15,6 +15,14 @@ use super::super::readable::readable;
 use super::super::{Completion, Embeddings, Usage, name_as_far_as_known, usage_as_far_as_known};
 use super::Format;
 use metrics::{schema, schema_name};
+
+/// How many tokens are asked for at each place: the most that the protocol knows, and what `DeepEval` asks for.
+const TOP_LOGPROBS: u8 = 20;
+
+/// True where an answer is weighted by its probability.
+pub(super) fn wants_logprobs(expect: Expect) -> bool {
+    matches!(expect, Expect::WeightedGrade { .. })
+}
 
 /// The body of a chat completion.
 #[derive(Debug, Serialize)]
@@ -30,6 +38,10 @@ pub(super) struct ChatBody<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<FormatBody>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<u8>,
 }
 
 #[derive(Debug, Serialize)]
@@ -53,12 +65,16 @@ impl<'a> ChatBody<'a> {
         expect: Expect,
         format: Format,
         says_completion_tokens: bool,
+        knows_logprobs: bool,
     ) -> Self {
         let (max_tokens, max_completion_tokens) = match says_completion_tokens {
             true => (None, server.max_tokens),
             false => (server.max_tokens, None),
         };
+        let logprobs = (wants_logprobs(expect) && knows_logprobs).then_some(true);
         ChatBody {
+            logprobs,
+            top_logprobs: logprobs.map(|_| TOP_LOGPROBS),
             model: &server.model,
             messages,
             temperature: server.temperature,
@@ -117,6 +133,8 @@ struct Choice<'a> {
     message: Option<Said<'a>>,
     #[serde(borrow, default)]
     finish_reason: Option<Cow<'a, str>>,
+    #[serde(default, deserialize_with = "numerals_as_far_as_known")]
+    logprobs: Vec<Numeral>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -125,6 +143,25 @@ struct Said<'a> {
     content: Content<'a>,
     #[serde(default)]
     refusal: Option<String>,
+}
+
+/// Reads log-probabilities that may be anything: what has not their form is left out, and spoils no answer.
+fn numerals_as_far_as_known<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<Numeral>, D::Error> {
+    let found = Option::<Value>::deserialize(deserializer)?.unwrap_or_default();
+    let tokens = found.get("content").and_then(Value::as_array);
+    let numeral = |token: &Value| {
+        let likely = token.get("top_logprobs").and_then(Value::as_array);
+        let likely = likely.into_iter().flatten().filter_map(|other| {
+            Some((
+                other.get("token")?.as_str()?,
+                other.get("logprob")?.as_f64()?,
+            ))
+        });
+        Numeral::of(token.get("token")?.as_str()?, likely)
+    };
+    Ok(tokens.into_iter().flatten().filter_map(numeral).collect())
 }
 
 /// What the judge said, or that it said nothing.
@@ -140,6 +177,7 @@ pub(super) fn completion(body: &[u8]) -> Result<Completion, BadAnswer> {
             None => BadAnswer::Unreadable("it has no choices".to_owned()),
         });
     };
+    let numerals = choice.logprobs;
     let (content, refusal) = match choice.message {
         Some(said) => (said.content.0, said.refusal),
         None => (None, None),
@@ -169,6 +207,7 @@ pub(super) fn completion(body: &[u8]) -> Result<Completion, BadAnswer> {
         model: answer.model,
         usage: answer.usage.unwrap_or_default(),
         is_cut,
+        numerals,
     })
 }
 
@@ -384,6 +423,39 @@ mod tests {
         assert_eq!(answer.usage.prompt_tokens, Some(3));
         assert_eq!(answer.usage.completion_tokens, None);
         assert_eq!(answer.model, None);
+    }
+
+    #[test]
+    fn whole_numbers_come_with_what_was_likely_in_their_place() {
+        let numerals = |logprobs: &str| {
+            let body =
+                format!(r#"{{"choices":[{{"message":{{"content":"7"}},"logprobs":{logprobs}}}]}}"#);
+            completion(body.as_bytes()).unwrap().numerals
+        };
+        let whole = r#"{"content":[
+            {"token":"grade","logprob":0,"top_logprobs":[{"token":"7","logprob":-1}]},
+            {"token":" 7","logprob":-0.5,"bytes":[55],
+             "top_logprobs":[{"token":" 7","logprob":-0.5,"bytes":null},{"token":"8","logprob":-1},{"token":"x","logprob":-2},
+                             {"token":"6"},{"logprob":-3},4]},
+            {"token":"9","logprob":0},{"token":5},7]}"#;
+        let numeral = |said, likely: &[(i64, f64)]| Numeral {
+            said,
+            likely: likely.to_vec(),
+        };
+        assert_eq!(
+            numerals(whole),
+            [numeral(7, &[(7, -0.5), (8, -1.0)]), numeral(9, &[])]
+        );
+        for none in [
+            "null",
+            "7",
+            "[]",
+            "{}",
+            r#"{"content":null}"#,
+            r#"{"content":[[]]}"#,
+        ] {
+            assert_eq!(numerals(none), [], "{none}");
+        }
     }
 
     #[test]

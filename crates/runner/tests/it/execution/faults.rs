@@ -261,7 +261,7 @@ async fn a_judge_that_is_down_stops_the_run() {
     let Some(Ended::Down { attempts, .. }) = control.ended() else {
         panic!("{:?}", control.ended());
     };
-    assert_eq!(*attempts, 32);
+    assert!(*attempts >= 32, "{attempts}");
     assert!(done.counts.done < 100, "{}", done.counts.done);
 }
 

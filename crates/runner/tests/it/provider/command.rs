@@ -13,9 +13,15 @@ const PASSING: Scope = Scope::Passing { retry_after: None };
 
 /// A judge that is a shell script; it reads one line for each answer.
 fn script(text: &str, more: &str) -> Provider {
-    let command = toml_list(&["sh", "-c", text]);
+    let command = shell(text);
     let toml = format!("provider = \"command\"\ncommand = {command}\n{more}");
     provider_in(&toml, &[], Path::new("")).unwrap()
+}
+
+/// The command of a shell script in which `next` reads a line and puts its id into `i`.
+fn shell(text: &str) -> String {
+    let next = "next() { read -r line || return 1; i=${line#*:}; i=${i%%,*}; }";
+    toml_list(&["sh", "-c", &format!("{next}\n{text}")])
 }
 
 fn toml_list(words: &[&str]) -> String {
@@ -41,7 +47,7 @@ async fn the_worker_of_the_documentation_judges() {
 
 #[tokio::test]
 async fn a_worker_gets_all_that_a_judge_may_need_and_is_used_again() {
-    let text = r#"while read -r line; do n=$((n+1)); echo "{\"content\":\"$n $$\",\"usage\":{\"prompt_tokens\":$n},\"model\":\"v1\"}"; echo "$line" >&2; done"#;
+    let text = r#"while next; do n=$((n+1)); echo "{\"id\":$i,\"content\":\"$n $$\",\"usage\":{\"prompt_tokens\":$n},\"model\":\"v1\"}"; echo "$line" >&2; done"#;
     let provider = script(text, "model = \"mine\"");
     let first = ask(&provider).await.unwrap();
     let second = ask(&provider).await.unwrap();
@@ -58,7 +64,7 @@ async fn a_worker_gets_all_that_a_judge_may_need_and_is_used_again() {
 async fn the_request_is_one_line_of_json() {
     // The shell reads the line raw, so the answer is the request itself, within an envelope.
     let provider = script(
-        r#"while read -r line; do printf '{"request":%s}\n' "$line"; done"#,
+        r#"while next; do printf '{"id":%s,"request":%s}\n' "$i" "$line"; done"#,
         "",
     );
     let answer: Value = serde_json::from_str(&ask(&provider).await.unwrap().text).unwrap();
@@ -73,7 +79,7 @@ async fn the_request_is_one_line_of_json() {
 
 #[tokio::test]
 async fn workers_are_as_many_as_calls_at_once_may_be() {
-    let text = r#"while read -r line; do sleep 0.2; echo "{\"content\":\"$$\"}"; done"#;
+    let text = r#"while next; do sleep 0.2; echo "{\"id\":$i,\"content\":\"$$\"}"; done"#;
     let provider = script(text, "concurrency = 4");
     let start = Instant::now();
     let outcomes = futures::future::join_all((0..8).map(|_| ask(&provider))).await;
@@ -93,11 +99,8 @@ async fn workers_are_as_many_as_calls_at_once_may_be() {
 async fn one_bad_answer_fails_one_call() {
     // The third process behaves; the two before it say nonsense and end.
     let folder = tempfile::tempdir().unwrap();
-    let text = r#"echo x >>starts; read -r line; case $(wc -l <starts) in *1) echo nonsense; read -r line;; *2) echo '{"id":77,"content":"late"}'; read -r line;; *) echo '{"content":"good"}';; esac"#;
-    let toml = format!(
-        "provider = \"command\"\ncommand = {}",
-        toml_list(&["sh", "-c", text])
-    );
+    let text = r#"echo x >>starts; next; case $(wc -l <starts) in *1) echo nonsense; next;; *2) echo '{"id":77,"content":"late"}'; next;; *) echo "{\"id\":$i,\"content\":\"good\"}";; esac"#;
+    let toml = format!("provider = \"command\"\ncommand = {}", shell(text));
     let provider = provider_in(&toml, &[], folder.path()).unwrap();
     for words in ["nonsense", "is for request 77 instead of 2"] {
         let error = failure(&provider).await;
@@ -125,7 +128,7 @@ async fn a_program_that_ends_again_and_again_ends_the_run() {
 
 #[tokio::test]
 async fn a_program_that_ends_after_an_answer_is_started_again() {
-    let provider = script(r#"read -r line; echo '{"content":"x"}'"#, "");
+    let provider = script(r#"next; echo "{\"id\":$i,\"content\":\"x\"}""#, "");
     for _ in 0..6 {
         assert_eq!(ask(&provider).await.unwrap().text, "x");
     }
@@ -133,7 +136,7 @@ async fn a_program_that_ends_after_an_answer_is_started_again() {
 
 #[tokio::test]
 async fn one_request_that_kills_the_program_does_not_end_the_run() {
-    let text = r#"while read -r line; do case $line in *poison*) exit 1;; *) echo '{"content":"x"}';; esac; done"#;
+    let text = r#"while next; do case $line in *poison*) exit 1;; *) echo "{\"id\":$i,\"content\":\"x\"}";; esac; done"#;
     let provider = script(text, "");
     ask(&provider).await.unwrap();
     let poison = super::request(&["poison"]);
@@ -167,10 +170,10 @@ async fn a_program_that_is_not_there_ends_the_run() {
 #[tokio::test]
 async fn silence_is_a_timeout_and_the_worker_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
-    let text = r#"echo $$ >>pids; read -r line; if [ $(wc -l <pids) -eq 1 ]; then exec sleep 60; fi; echo '{"content":"x"}'"#;
+    let text = r#"echo $$ >>pids; next; if [ $(wc -l <pids) -eq 1 ]; then exec sleep 60; fi; echo "{\"id\":$i,\"content\":\"x\"}""#;
     let toml = format!(
         "provider = \"command\"\ntimeout = \"300ms\"\ncommand = {}",
-        toml_list(&["sh", "-c", text])
+        shell(text)
     );
     let provider = provider_in(&toml, &[], folder.path()).unwrap();
     let error = failure(&provider).await;
@@ -184,14 +187,52 @@ async fn silence_is_a_timeout_and_the_worker_is_replaced() {
 async fn a_call_that_is_dropped_ends_its_worker() {
     let folder = tempfile::tempdir().unwrap();
     let text = "echo $$ >>pids; read -r line; exec sleep 60";
-    let toml = format!(
-        "provider = \"command\"\ncommand = {}",
-        toml_list(&["sh", "-c", text])
-    );
+    let toml = format!("provider = \"command\"\ncommand = {}", shell(text));
     let provider = provider_in(&toml, &[], folder.path()).unwrap();
     let dropped = tokio::time::timeout(Duration::from_millis(300), ask(&provider)).await;
     assert!(dropped.is_err());
     assert_ended(folder.path()).await;
+}
+
+/// `sh -c` and its like start what does the work, and would leave it behind.
+#[cfg(unix)]
+#[tokio::test]
+async fn what_a_program_has_started_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "sh -c 'echo $$ >>pids; exec sleep 60' & next; wait";
+    let toml = format!(
+        "provider = \"command\"\ntimeout = \"300ms\"\ncommand = {}",
+        shell(text)
+    );
+    let provider = provider_in(&toml, &[], folder.path()).unwrap();
+    assert_eq!(failure(&provider).await.kind, FailureKind::Timeout);
+    assert_ended(folder.path()).await;
+}
+
+/// One line too many must not become the answer to the next request.
+#[tokio::test]
+async fn an_answer_that_nobody_asked_for_is_noticed() {
+    let text =
+        r#"while next; do for times in 1 2; do echo "{\"id\":$i,\"content\":\"$i\"}"; done; done"#;
+    let provider = script(text, "");
+    assert_eq!(ask(&provider).await.unwrap().text, "1");
+    let error = failure(&provider).await;
+    assert_eq!(
+        (error.kind, error.scope),
+        (FailureKind::Unparsable, PASSING)
+    );
+    assert!(
+        error.message.contains("is for request 1 instead of 2"),
+        "{error}"
+    );
+    assert_eq!(ask(&provider).await.unwrap().text, "3");
+
+    let error = failure(&script(
+        r#"while next; do echo '{"content":"x"}'; done"#,
+        "",
+    ))
+    .await;
+    assert!(error.message.contains("has no `id`"), "{error}");
 }
 
 /// Waits until the first process that wrote its number into `pids` is gone.
@@ -229,7 +270,7 @@ async fn a_program_may_say_that_it_cannot() {
 #[tokio::test]
 async fn a_program_that_talks_much_does_not_stand_still() {
     // More than a pipe holds, on both streams, before it reads.
-    let text = r#"head -c 300000 /dev/zero | tr '\0' 'e' >&2; printf '{"content":"'; head -c 300000 /dev/zero | tr '\0' 'o'; echo '"}'; read -r line"#;
+    let text = r#"head -c 300000 /dev/zero | tr '\0' 'e' >&2; printf '{"id":1,"content":"'; head -c 300000 /dev/zero | tr '\0' 'o'; echo '"}'; read -r line"#;
     let provider = script(text, "timeout = \"10s\"");
     let mut request = super::request(&["x"]);
     request.evidence = vec!["e".repeat(300_000)];
@@ -254,7 +295,7 @@ async fn a_line_without_end_is_given_up() {
 #[tokio::test]
 async fn a_program_may_give_vectors() {
     let provider = script(
-        r#"while read -r line; do echo '{"vectors":[[1,0],[0,1]]}'; done"#,
+        r#"while next; do echo "{\"id\":$i,\"vectors\":[[1,0],[0,1]]}"; done"#,
         "",
     );
     let two = ["a".to_owned(), "b".to_owned()];

@@ -1,24 +1,29 @@
 //! Chat completions and embeddings over real connections.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use judge_server::{Faults, Formats, Latency, Server, Settings};
-use metrics::FailureKind;
+use gate::policy::CacheMode;
+use judge_server::{Faults, Formats, Latency, Server, Settings as ServerSettings};
+use metrics::{Answer, Expect, FailureKind, Reading, Request};
+use runner::cache::Cache;
+use runner::control::Control;
+use runner::judge::{Judge, Settings};
 use runner::provider::Scope;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::canned::{Canned, Reply, json, reply, says};
-use super::{ask, failure, fixtures, openai};
+use super::{ask, failure, fixtures, openai, request};
 
 const PASSING: Scope = Scope::Passing { retry_after: None };
 
 #[tokio::test]
 async fn a_judge_answers_and_says_what_it_cost() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         recording: true,
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let provider = openai(&server.url(), "seed = 5\nmax_tokens = 300");
@@ -42,9 +47,9 @@ async fn a_judge_answers_and_says_what_it_cost() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_may_be_made_from_many_tasks() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         latency: Latency::Fixed(Duration::from_millis(100)),
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let provider = Arc::new(openai(&server.url(), "concurrency = 50"));
@@ -76,9 +81,9 @@ async fn a_request_is_one_of_json_and_says_who_asks() {
 #[tokio::test]
 async fn a_format_that_the_server_does_not_know_is_asked_for_once() {
     for (formats, expected) in [(Formats::Object, 1), (Formats::Text, 2)] {
-        let server = Server::start(Settings {
+        let server = Server::start(ServerSettings {
             formats,
-            ..Settings::default()
+            ..ServerSettings::default()
         })
         .await;
         let provider = openai(&server.url(), "");
@@ -91,11 +96,11 @@ async fn a_format_that_the_server_does_not_know_is_asked_for_once() {
 
 #[tokio::test]
 async fn calls_that_learn_it_together_step_down_once() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         formats: Formats::Object,
         recording: true,
         latency: Latency::Fixed(Duration::from_millis(20)),
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let provider = openai(&server.url(), "");
@@ -111,9 +116,9 @@ async fn calls_that_learn_it_together_step_down_once() {
 
 #[tokio::test]
 async fn a_format_that_gate_toml_asks_for_is_not_exchanged() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         formats: Formats::Text,
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let strict = openai(&server.url(), "response_format = \"json_schema\"");
@@ -135,6 +140,120 @@ async fn max_tokens_has_another_name_for_newer_models() {
     assert!(requests[0].contains(r#""max_tokens":100"#));
     assert!(requests[1].contains(r#""max_completion_tokens":100"#));
     assert!(!requests[2].contains(r#""max_tokens""#));
+}
+
+/// A request for a grade that is weighted.
+fn weighted() -> Request {
+    Request {
+        expect: Expect::WeightedGrade { low: 0, high: 10 },
+        ..request(&["It is coherent."])
+    }
+}
+
+#[tokio::test]
+async fn log_probabilities_are_asked_for_where_they_count() {
+    let body = r#"{"choices":[{"message":{"content":"{\"explanation\":\"so\",\"grade\":7}"},"logprobs":{"content":[
+        {"token":"7","logprob":-0.5,"top_logprobs":[{"token":"7","logprob":-0.5},{"token":"9","logprob":-1.5}]}]}}]}"#;
+    let server = Canned::start(vec![json(200, body)]).await;
+    let provider = openai(&server.url, "");
+    let request = weighted();
+    let completion = provider
+        .complete(&request, &request.messages)
+        .await
+        .unwrap();
+    assert_eq!(completion.numerals[0].said, 7);
+    assert_eq!(completion.numerals[0].likely, [(7, -0.5), (9, -1.5)]);
+    ask(&provider).await.unwrap();
+    let requests = server.requests();
+    assert!(requests[0].contains(r#""logprobs":true,"top_logprobs":20"#));
+    assert!(!requests[1].contains("logprobs"));
+}
+
+/// What is weighted in the first run is weighted in the second, which asks nobody.
+#[tokio::test]
+async fn a_weighted_grade_is_the_same_from_the_cache() {
+    let body = r#"{"choices":[{"message":{"content":"{\"grade\":7}"},"logprobs":{"content":[{"token":"7","logprob":-0.1,
+        "top_logprobs":[{"token":"7","logprob":-0.1},{"token":"9","logprob":-2.3000000000000003}]}]}}]}"#;
+    let server = Canned::start(vec![json(200, body)]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let judge = Judge::new(
+            openai(&server.url, ""),
+            Settings::default(),
+            Arc::new(Cache::open(folder.path(), CacheMode::ReadWrite).unwrap()),
+            Arc::default(),
+            Control::default(),
+        );
+        answers.push(match judge.answer_at_once(&weighted(), 0) {
+            Ok(answer) => answer.unwrap(),
+            Err(key) => judge.ask(key, &weighted(), || {}).await.unwrap(),
+        });
+    }
+    assert_eq!(server.requests().len(), 1);
+    assert_eq!(answers[0], answers[1]);
+    let Answer::Reading(Reading::Grade {
+        weighted: Some(weighted),
+        ..
+    }) = &answers[1]
+    else {
+        panic!("{:?}", answers[1]);
+    };
+    let (seven, nine) = ((-0.1_f64).exp(), (-2.3_f64).exp());
+    let expected = (7.0 * seven + 9.0 * nine) / (seven + nine);
+    assert!((weighted - expected).abs() < 1e-12, "{weighted}");
+}
+
+/// A language model that leaves a quote out has none; a program may know none.
+#[tokio::test]
+async fn a_language_model_has_to_quote() {
+    let server = Canned::start(vec![says(r#"{"verdicts":[{"id":1,"verdict":true}]}"#)]).await;
+    let judge = Judge::new(
+        openai(&server.url, ""),
+        Settings::default(),
+        Arc::new(Cache::open(Path::new("unused"), CacheMode::Off).unwrap()),
+        Arc::default(),
+        Control::default(),
+    );
+    for (expect, quote) in [
+        (Expect::Quotes { items: 1 }, Some(String::new())),
+        (Expect::Verdicts { items: 1 }, None),
+    ] {
+        let request = Request {
+            expect,
+            ..request(&["It is."])
+        };
+        let key = judge.answer_at_once(&request, 0).unwrap_err();
+        let answer = judge.ask(key, &request, || {}).await.unwrap();
+        let Answer::Reading(Reading::Verdicts(verdicts)) = answer else {
+            panic!("{answer:?}");
+        };
+        assert_eq!(verdicts[0].quote, quote);
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_log_probabilities_is_asked_without() {
+    let refusal = r#"{"error":{"message":"logprobs is not supported for this model","type":"invalid_request_error"}}"#;
+    let server = Canned::start(vec![json(400, refusal), says("7")]).await;
+    let provider = openai(&server.url, "");
+    let request = weighted();
+    for _ in 0..2 {
+        let completion = provider
+            .complete(&request, &request.messages)
+            .await
+            .unwrap();
+        assert_eq!(
+            (completion.text.as_str(), completion.numerals.len()),
+            ("7", 0)
+        );
+    }
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    assert!(requests[0].contains("logprobs"));
+    // The format of the answer is asked for as strictly as before.
+    assert!(!requests[1].contains("logprobs") && requests[1].contains("json_schema"));
+    assert!(!requests[2].contains("logprobs"));
 }
 
 #[tokio::test]
@@ -163,6 +282,16 @@ async fn answers_of_real_servers_are_understood() {
                 assert!(ask(&provider).await.unwrap().text.starts_with("```json"));
             }
             "truncated_by_max_tokens" => assert!(ask(&provider).await.unwrap().is_cut),
+            "logprobs_single_token" => {
+                let numerals = ask(&provider).await.unwrap().numerals;
+                assert_eq!((numerals.len(), numerals[0].said), (1, 1));
+                let numbers: Vec<i64> = numerals[0]
+                    .likely
+                    .iter()
+                    .map(|(number, _)| *number)
+                    .collect();
+                assert_eq!(numbers, [1, 0, 2]);
+            }
             "two_texts" => {
                 let texts = ["a".to_owned(), "b".to_owned()];
                 let embeddings = provider.embed(&texts).await.unwrap();
@@ -189,7 +318,7 @@ async fn answers_of_real_servers_are_understood() {
         }
         seen += 1;
     }
-    assert_eq!(seen, 11);
+    assert_eq!(seen, 12);
 }
 
 #[tokio::test]
@@ -207,13 +336,13 @@ async fn a_schema_that_the_server_cannot_use_is_left_out() {
 
 #[tokio::test]
 async fn a_full_server_says_when_to_come_back() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         faults: Faults {
             share_429: 1.0,
             ..Faults::default()
         },
         retry_after: Duration::from_millis(2500),
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let provider = openai(&server.url(), "");
@@ -318,9 +447,9 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn an_unknown_model_is_named_with_its_address() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         model: Some("other".to_owned()),
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let error = failure(&openai(&server.url(), "")).await;
@@ -343,7 +472,7 @@ async fn the_query_of_an_address_is_kept_and_not_shown() {
 
 #[tokio::test]
 async fn embeddings_come_for_each_text() {
-    let server = Server::start(Settings::default()).await;
+    let server = Server::start(ServerSettings::default()).await;
     let provider = openai(&server.url(), "");
     let texts = ["one".to_owned(), "two".to_owned(), "one".to_owned()];
     let embeddings = provider.embed(&texts).await.unwrap();
@@ -356,12 +485,12 @@ async fn embeddings_come_for_each_text() {
 
 #[tokio::test]
 async fn a_call_that_is_dropped_leaves_nothing_behind() {
-    let server = Server::start(Settings {
+    let server = Server::start(ServerSettings {
         faults: Faults {
             never: vec![0],
             ..Faults::default()
         },
-        ..Settings::default()
+        ..ServerSettings::default()
     })
     .await;
     let provider = openai(&server.url(), "");
