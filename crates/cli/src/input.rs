@@ -40,6 +40,11 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(&sha2::Sha256::digest(bytes))
 }
 
+/// SHA-256 of a text whose lines end as git keeps them, whatever the working tree makes of them.
+pub(crate) fn sha256_of_lines(text: &str) -> String {
+    sha256(text.replace("\r\n", "\n").as_bytes())
+}
+
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write;
     bytes

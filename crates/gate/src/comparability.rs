@@ -65,6 +65,44 @@ pub(crate) fn compare(metric: &BoundMetric, results: &Results, baseline: &Result
         );
     }
     comparison
+        .differences
+        .extend(moved(&metric.name, results, baseline));
+    comparison
+}
+
+/// That the judge does not score its pinned answers as it did: then a difference of results is the judge's.
+fn moved(metric: &str, results: &Results, baseline: &Results) -> Option<String> {
+    let drift = results.run.judge.as_ref()?.drift.as_ref()?;
+    let found = drift.metrics.get(metric)?;
+    if found.moved != Some(true) {
+        return None;
+    }
+    let by = found.change.map_or_else(String::new, |change| {
+        format!(" by {}", crate::number::signed(change))
+    });
+    let mut clause = format!(
+        "the judge itself moved{by} on {} pinned answers that it scored again, so that a difference is the judge's and not the change's",
+        found.n
+    );
+    // Then the baseline may have been measured after the judge moved.
+    let accepted = baseline
+        .accepted
+        .as_ref()
+        .and_then(|accepted| accepted.at.as_deref());
+    if is_before(drift.pinned_at.as_deref(), accepted) {
+        clause.push_str(
+            " (they were pinned before the baseline was accepted: `rag-gate judge pin` with every new baseline)",
+        );
+    }
+    Some(clause)
+}
+
+/// Whether one time is known to be before another; what is no time is not.
+fn is_before(one: Option<&str>, other: Option<&str>) -> bool {
+    let time = |text: Option<&str>| text?.parse::<jiff::Timestamp>().ok();
+    time(one)
+        .zip(time(other))
+        .is_some_and(|(one, other)| one < other)
 }
 
 /// Ranges that differ, or scores that exceed the range that the other side states.

@@ -74,7 +74,7 @@ pub const EXPLANATIONS: &[Explanation] = &[
     Explanation {
         code: Code::Incomparable,
         effect: "undecided",
-        meaning: "The two sides differ so that a difference means nothing: another judge, prompt, version or scale of the metric, rewritten questions, or too few common samples. Absolute limits still hold.",
+        meaning: "The two sides differ so that a difference means nothing: another judge, prompt, version or scale of the metric, a judge that moved under the same name (it scores its pinned answers otherwise than before), rewritten questions, or too few common samples. Absolute limits still hold.",
         advice: "Measure the baseline's commit again with the same judge and dataset, and update the baseline. For the one merge that changes the judge, on_incomparable = \"absolute\" holds it to its absolute limits alone.",
     },
     Explanation {

@@ -15,6 +15,7 @@ mod decide;
 pub mod explain;
 pub mod history;
 pub mod json;
+pub mod judge_drift;
 pub mod known;
 mod measure;
 pub mod number;

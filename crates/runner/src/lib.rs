@@ -12,6 +12,7 @@ pub mod dataset;
 pub mod execute;
 pub mod judge;
 mod limits;
+pub mod pinned;
 pub mod plan;
 pub mod program;
 pub mod progress;

@@ -68,6 +68,25 @@ impl Drop for InFlight<'_> {
 }
 
 impl Snapshot {
+    /// With the questions, calls and costs of another run, whose scores are none of this one.
+    #[must_use]
+    pub fn and_calls_of(self, other: &Snapshot) -> Snapshot {
+        Snapshot {
+            requests: self.requests + other.requests,
+            calls: self.calls + other.calls,
+            retries: self.retries + other.retries,
+            cache_hits: self.cache_hits + other.cache_hits,
+            shared: self.shared + other.shared,
+            peak_in_flight: self.peak_in_flight.max(other.peak_in_flight),
+            prompt_tokens: self.prompt_tokens + other.prompt_tokens,
+            completion_tokens: self.completion_tokens + other.completion_tokens,
+            unknown_usage: self.unknown_usage + other.unknown_usage,
+            nanodollars: self.nanodollars + other.nanodollars,
+            unknown_cost: self.unknown_cost + other.unknown_cost,
+            ..self
+        }
+    }
+
     /// US dollars; `None` when a price or the tokens of an answer are unknown.
     pub fn cost_usd(&self) -> Option<f64> {
         (self.unknown_cost == 0).then_some(self.nanodollars as f64 / 1e9)

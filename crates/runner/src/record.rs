@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 
 use gate::results::{
-    FailureRecord, Keep, MetricInfo, ReadError, Results, RunInfo, SampleRecord, TagRecord,
+    FailureRecord, JudgeInfo, Keep, MetricInfo, ReadError, Results, RunInfo, SampleRecord,
+    TagRecord,
 };
 use metrics::{FailureKind, Info, Outcome, Sample};
 
@@ -47,6 +48,18 @@ pub fn metric_info(info: &Info, embeddings: Option<&Identity>) -> MetricInfo {
         prompt_sha256: info.prompt_sha256.clone(),
         direction: Some(info.direction),
         range: info.range,
+    }
+}
+
+/// Who judges, as results say it; `reported_model` is what the judge calls itself.
+pub fn judge_info(identity: &Identity, reported_model: Option<String>) -> JudgeInfo {
+    JudgeInfo {
+        provider: Some(identity.provider.clone()),
+        model: identity.model.clone(),
+        reported_model,
+        params: Some(identity.params.clone())
+            .filter(|params| params.as_object().is_some_and(|params| !params.is_empty())),
+        drift: None,
     }
 }
 

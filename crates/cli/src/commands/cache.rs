@@ -232,7 +232,7 @@ fn files(count: u64) -> String {
 }
 
 /// An error of the cache as one of the command.
-pub(super) fn of(error: CacheError) -> Error {
+pub(crate) fn of(error: CacheError) -> Error {
     of_pack(error, Path::new("the pack"))
 }
 

@@ -265,7 +265,7 @@ fn from_base(args: &CheckArgs, asked: &str, made: Option<Results>) -> Result<Loa
         .unwrap_or_else(|| PathBuf::from(super::CONFIG));
     let mut changes = Vec::new();
     let (policy, source, head) = policy_of_base(args, &trusted, &config, &mut changes)?;
-    let results = made.map_or_else(|| input_results(&args.results), Ok)?;
+    let mut results = made.map_or_else(|| input_results(&args.results), Ok)?;
     let path = args
         .baseline
         .clone()
@@ -278,6 +278,12 @@ fn from_base(args: &CheckArgs, asked: &str, made: Option<Results>) -> Result<Loa
         None => (None, None),
     };
     changes.extend(dataset_change(&trusted, &config, head.as_ref())?);
+    changes.extend(pinned_change(
+        &trusted,
+        &config,
+        head.as_ref(),
+        &mut results,
+    )?);
     let adoption = changes
         .iter()
         .filter(|change| change.base.is_none() && change.key.is_none())
@@ -406,13 +412,7 @@ fn dataset_change(
     let Some(named) = head.and_then(|policy| policy.file().dataset.as_ref()?.path.clone()) else {
         return Ok(None);
     };
-    let path = match config
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        Some(folder) => folder.join(named),
-        None => PathBuf::from(named),
-    };
+    let path = super::beside(Some(config), &named);
     let base = trusted.file(&path)?;
     let head = base::in_tree(&path);
     Ok(base::file_change(
@@ -421,6 +421,46 @@ fn dataset_change(
         base.as_deref(),
         head.as_deref(),
         "",
+    ))
+}
+
+/// Takes what the results say about a judge that moved for nothing, unless they say it by the pinned answers of the base: a
+/// change that pins its own could excuse itself.
+fn pinned_change(
+    trusted: &Trusted,
+    config: &Path,
+    head: Option<&Policy>,
+    results: &mut Results,
+) -> Result<Option<Change>, Error> {
+    let named = head.and_then(|policy| {
+        let judge = policy.file().judge.as_ref()?;
+        Some(judge.pinned.as_ref()?.get_ref().clone())
+    });
+    let path = named.map(|named| super::beside(Some(config), &named));
+    let base = path
+        .as_deref()
+        .map(|path| trusted.text(path))
+        .transpose()?
+        .flatten();
+    let by_base = base.as_deref().map(input::sha256_of_lines);
+    if let Some(judge) = &mut results.run.judge {
+        let by = |drift: &gate::results::JudgeDrift| drift.pinned_sha256.clone();
+        judge.drift = judge
+            .drift
+            .take()
+            .filter(|drift| by_base.is_some() && by(drift) == by_base);
+    }
+    let Some(path) = path else { return Ok(None) };
+    let head = path.exists().then(|| input::text(&path)).transpose()?;
+    if by_base == head.as_deref().map(input::sha256_of_lines) {
+        return Ok(None);
+    }
+    Ok(base::file_change(
+        &path,
+        "the pinned answers",
+        base.map(String::into_bytes).as_deref(),
+        head.map(String::into_bytes).as_deref(),
+        "; whether the judge moved did not count",
     ))
 }
 

@@ -8,20 +8,21 @@ use super::run::judge_name;
 use super::units::plural;
 use crate::console;
 use crate::error::Error;
-use crate::evaluation::{Configured, duration};
+use crate::evaluation::{Configured, Reask, duration};
 use crate::exit_code::ExitCode;
 
 pub(crate) fn run(configured: &Configured) -> Result<ExitCode, Error> {
-    let provider = &configured.judge.provider;
+    let provider = &configured.work.judge.provider;
     let survey = survey(
-        &configured.dataset,
-        &configured.metrics,
+        &configured.work.dataset,
+        &configured.work.metrics,
         provider.identity(),
         configured
+            .work
             .embeddings
             .as_ref()
             .map(|embeddings| embeddings.provider.identity()),
-        &configured.cache,
+        &configured.work.cache,
     )
     .map_err(|error| Error::Dataset {
         path: configured.source.path.clone().unwrap_or_default(),
@@ -31,7 +32,8 @@ pub(crate) fn run(configured: &Configured) -> Result<ExitCode, Error> {
 }
 
 fn text(configured: &Configured, survey: &Survey) -> String {
-    let in_place = configured.judge.provider.in_place() && configured.embeddings.is_none();
+    let in_place =
+        configured.work.judge.provider.in_place() && configured.work.embeddings.is_none();
     let mut rows: Vec<(&str, String)> = vec![
         ("judge", judge_name(configured)),
         (
@@ -39,8 +41,8 @@ fn text(configured: &Configured, survey: &Survey) -> String {
             format!(
                 "{} ({} samples × {} metrics), {} of them not applicable",
                 survey.scores,
-                configured.dataset.len(),
-                configured.metrics.len(),
+                configured.work.dataset.len(),
+                configured.work.metrics.len(),
                 survey.not_applicable
             ),
         ),
@@ -63,6 +65,7 @@ fn text(configured: &Configured, survey: &Survey) -> String {
     }
     if survey.runs > 0 {
         let programs = configured
+            .work
             .metrics
             .iter()
             .filter(|metric| metric.program().is_some())
@@ -92,6 +95,12 @@ fn text(configured: &Configured, survey: &Survey) -> String {
         rows.push(("cost", cost(configured, survey)));
         rows.push(("time", time(configured, survey)));
     }
+    if let Some((answers, metrics)) = configured.reask.as_ref().map(Reask::size) {
+        rows.push((
+            "pinned",
+            format!("{answers} answers × {metrics} metrics are asked again, beyond these numbers"),
+        ));
+    }
     let mut text = String::new();
     for (label, value) in rows {
         let _ = writeln!(text, "{label:<10} {value}");
@@ -100,7 +109,7 @@ fn text(configured: &Configured, survey: &Survey) -> String {
 }
 
 fn cost(configured: &Configured, survey: &Survey) -> String {
-    let price = configured.judge.settings.price.unwrap_or_default();
+    let price = configured.work.judge.settings.price.unwrap_or_default();
     match (survey.calls, price.prompt, price.completion) {
         (0, _, _) => "nothing".to_owned(),
         (_, Some(prompt), Some(completion)) => {
@@ -116,7 +125,7 @@ fn time(configured: &Configured, survey: &Survey) -> String {
     if survey.calls == 0 {
         return "no call".to_owned();
     }
-    let settings = &configured.judge.settings;
+    let settings = &configured.work.judge.settings;
     let k = settings.concurrency;
     let minutes = |amount: u64, limit: Option<u32>| {
         limit.map_or(0.0, |limit| amount as f64 / f64::from(limit))

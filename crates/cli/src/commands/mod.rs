@@ -14,6 +14,8 @@ mod explain;
 #[cfg(feature = "generate")]
 mod generate;
 #[cfg(feature = "runner")]
+mod judge;
+#[cfg(feature = "runner")]
 mod plan;
 #[cfg(feature = "runner")]
 mod run;
@@ -57,6 +59,8 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode, Error> {
         }
         #[cfg(feature = "runner")]
         Command::Plan(args) => plan::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Judge(command) => judge::run(&command),
         #[cfg(feature = "runner")]
         Command::Runs(args) => runs::run(&args),
         #[cfg(feature = "runner")]

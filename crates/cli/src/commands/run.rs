@@ -50,21 +50,19 @@ pub(crate) fn say_notes(args: &EvaluationArgs, configured: &Configured) {
 
 /// The judge as reports name it.
 pub(crate) fn judge_name(configured: &Configured) -> String {
-    let judged = configured.metrics.iter().any(|metric| metric.info().judged);
-    let embeds = configured.metrics.iter().any(|metric| metric.info().embeds);
-    let setup = match (judged, embeds, &configured.embeddings) {
+    let metrics = &configured.work.metrics;
+    let judged = metrics.iter().any(|metric| metric.info().judged);
+    let embeds = metrics.iter().any(|metric| metric.info().embeds);
+    let setup = match (judged, embeds, &configured.work.embeddings) {
         (false, true, Some(embeddings)) => embeddings,
         (false, false, _) => {
-            let has_program = configured
-                .metrics
-                .iter()
-                .any(|metric| metric.program().is_some());
+            let has_program = metrics.iter().any(|metric| metric.program().is_some());
             return match has_program {
                 true => "none (formulas and programs)".to_owned(),
                 false => "none (formulas alone)".to_owned(),
             };
         }
-        _ => &configured.judge,
+        _ => &configured.work.judge,
     };
     let identity = setup.provider.identity();
     match (identity.provider.as_str(), &identity.model) {
@@ -76,13 +74,14 @@ pub(crate) fn judge_name(configured: &Configured) -> String {
 
 fn checked(configured: &Configured) -> String {
     let names: Vec<&str> = configured
+        .work
         .metrics
         .iter()
         .map(|metric| metric.info().name.as_str())
         .collect();
     format!(
         "ready: {}, {} ({}), judge {}; nobody was called\n",
-        plural(configured.dataset.len(), "sample"),
+        plural(configured.work.dataset.len(), "sample"),
         plural(names.len(), "metric"),
         names.join(", "),
         judge_name(configured)

@@ -73,6 +73,10 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<ExitCode, Error> {
     if let gate::results::Scores::Samples(samples) = &mut results.scores {
         samples.trim_reasons();
     }
+    // That was about the baseline before.
+    if let Some(judge) = &mut results.run.judge {
+        judge.drift = None;
+    }
     let mut file = Vec::new();
     results.write(&mut file).map_err(|error| Error::Output {
         path: target.clone(),
@@ -82,6 +86,10 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<ExitCode, Error> {
     history.push(line);
     write_both(&target, &file, &history_path, &history)?;
     console::print(&done(&target, &verdict, &results, history.len()))?;
+    let judge = policy.file().judge.as_ref();
+    if judge.is_some_and(|judge| judge.pinned.is_some()) {
+        console::note("pin the judge with the new baseline: rag-gate judge pin");
+    }
     Ok(ExitCode::Pass)
 }
 

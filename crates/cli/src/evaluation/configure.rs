@@ -15,8 +15,10 @@ use runner::program::Programs;
 use runner::progress::Progress;
 use runner::provider::{Config, Provider};
 
+use super::Work;
 use super::files::MetricFiles;
 use super::place::Place;
+use super::reask::{PinnedFile, Reask};
 use crate::args::EvaluationArgs;
 use crate::commands::check::accepted;
 use crate::commands::units::plural;
@@ -33,15 +35,15 @@ const DEFAULT_METRICS: [&str; 5] = [
     "token_f1",
 ];
 
+/// The pinned answers of a baseline whose gate.toml names no file for them.
+const PINNED: &str = "baseline/judge.jsonl";
+
 /// Everything that a run needs, checked.
 pub(crate) struct Configured {
-    pub(crate) dataset: Dataset,
+    pub(crate) work: Work,
     pub(crate) source: DatasetInfo,
-    pub(crate) metrics: Vec<Box<dyn Metric>>,
-    pub(crate) judge: JudgeSetup,
-    pub(crate) embeddings: Option<JudgeSetup>,
-    pub(crate) programs: Programs,
-    pub(crate) cache: Cache,
+    /// What the judge is to be asked again.
+    pub(crate) reask: Option<Reask>,
     pub(crate) config_sha256: String,
     pub(crate) runs_path: PathBuf,
     /// Files that results must not be written over.
@@ -125,80 +127,209 @@ fn find_program(program: &str, folder: &Path) -> Result<(), String> {
     }
 }
 
+/// gate.toml, read.
+struct Opened {
+    config: Option<PathBuf>,
+    policy: Policy,
+    text: Option<String>,
+    files: MetricFiles,
+}
+
 /// Reads gate.toml and the dataset, and checks that they fit each other.
 pub(crate) fn configure(args: &EvaluationArgs) -> Result<Configured, Error> {
-    let config = config_path(args.config.as_deref())?;
-    let (policy, text) = policy(config.as_deref())?;
-    let place = Place {
-        config: config.as_deref(),
-        text: text.as_deref(),
+    let opened = Opened::of(args)?;
+    let mut configured = opened.configure(args)?;
+    let work = &configured.work;
+    let asks = work.metrics.iter().any(|metric| metric.info().judged);
+    let (Some(path), true) = (opened.pinned(), asks) else {
+        return Ok(configured);
     };
-    refuse_what_is_not_run(&policy, &place)?;
-    let folder = beside(config.as_deref(), "");
-    let judge = JudgeSetup::of(policy.file().judge.as_ref(), &folder, args, &place)?;
-    let embeddings = policy
-        .file()
-        .embeddings
-        .as_ref()
-        .map(|section| JudgeSetup::of(Some(section), &folder, args, &place))
-        .transpose()?;
-    let mut notes = Vec::new();
-    let path = dataset_path(args, &policy, config.as_deref())?;
-    let files = MetricFiles::of(&policy, &folder, &place)?;
-    let (dataset, source) = read_dataset(&path, &policy, &files)?;
-    describe(&dataset, &path, &mut notes);
-    let metrics = metrics_of(&policy, &dataset, &judge, &files, &place, &mut notes)?;
-    let programs = programs_of(
-        &metrics,
-        &policy,
-        args,
-        (&judge, embeddings.as_ref()),
-        &folder,
-        &place,
-    )?;
-    check_columns(&metrics, &dataset, &path, &mut notes)?;
-    if let Some(metric) = metrics.iter().find(|metric| metric.info().embeds)
-        && embeddings.is_none()
-    {
-        return Err(place.error(
+    if work.judge.provider.in_place() {
+        configured.notes.push(
+            "pinned answers: not asked again, since this judge computes and cannot move".to_owned(),
+        );
+    } else if work.cache.is_replay() {
+        configured
+            .notes
+            .push("pinned answers: not asked again, since nobody is called in replay".to_owned());
+    } else {
+        configured.reask = Some(opened.reask(args, &path)?);
+    }
+    configured.inputs.push(path);
+    Ok(configured)
+}
+
+/// As [`configure`], for pinning answers: those that may be pinned already do not count.
+pub(crate) fn configure_to_pin(args: &EvaluationArgs) -> Result<Configured, Error> {
+    Opened::of(args)?.configure(args)
+}
+
+/// Reads gate.toml and the pinned answers: those of `path`, or those that gate.toml names.
+pub(crate) fn configure_to_reask(
+    args: &EvaluationArgs,
+    path: Option<&Path>,
+) -> Result<Reask, Error> {
+    let opened = Opened::of(args)?;
+    let named = pinned_path(&opened.policy, opened.config.as_deref());
+    opened.reask(args, path.unwrap_or(&named))
+}
+
+/// Where the pinned answers are: where gate.toml says, else beside its baseline.
+pub(crate) fn pinned_path(policy: &Policy, config: Option<&Path>) -> PathBuf {
+    let judge = policy.file().judge.as_ref();
+    match judge.and_then(|judge| judge.pinned.as_ref()) {
+        Some(named) => beside(config, named.get_ref()),
+        None => match baseline_of(policy, config) {
+            Some(baseline) => baseline.with_file_name("judge.jsonl"),
+            None => beside(config, PINNED),
+        },
+    }
+}
+
+impl Opened {
+    fn of(args: &EvaluationArgs) -> Result<Opened, Error> {
+        let config = config_path(args.config.as_deref())?;
+        let (policy, text) = policy(config.as_deref())?;
+        let place = Place {
+            config: config.as_deref(),
+            text: text.as_deref(),
+        };
+        refuse_what_is_not_run(&policy, &place)?;
+        let files = MetricFiles::of(&policy, &beside(config.as_deref(), ""), &place)?;
+        Ok(Opened {
+            config,
+            policy,
+            text,
+            files,
+        })
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place {
+            config: self.config.as_deref(),
+            text: self.text.as_deref(),
+        }
+    }
+
+    /// The pinned answers that every run asks about.
+    fn pinned(&self) -> Option<PathBuf> {
+        let judge = self.policy.file().judge.as_ref()?;
+        let named = judge.pinned.as_ref()?.get_ref();
+        Some(beside(self.config.as_deref(), named))
+    }
+
+    fn judges(&self, args: &EvaluationArgs) -> Result<(JudgeSetup, Option<JudgeSetup>), Error> {
+        let (file, place) = (self.policy.file(), self.place());
+        let folder = beside(self.config.as_deref(), "");
+        let judge = JudgeSetup::of(file.judge.as_ref(), &folder, args, &place)?;
+        let embeddings = file
+            .embeddings
+            .as_ref()
+            .map(|section| JudgeSetup::of(Some(section), &folder, args, &place))
+            .transpose()?;
+        Ok((judge, embeddings))
+    }
+
+    fn configure(&self, args: &EvaluationArgs) -> Result<Configured, Error> {
+        let (config, place) = (self.config.as_deref(), self.place());
+        let (judge, embeddings) = self.judges(args)?;
+        let mut notes = Vec::new();
+        let path = dataset_path(args, &self.policy, config)?;
+        let files = &self.files;
+        let (dataset, source) = read_dataset(&path, &self.policy, files)?;
+        describe(&dataset, &path, &mut notes);
+        let metrics = metrics_of(&self.policy, &dataset, &judge, files, &place, &mut notes)?;
+        let programs = programs_of(
+            &metrics,
+            &self.policy,
+            args,
+            (&judge, embeddings.as_ref()),
+            &beside(config, ""),
+            &place,
+        )?;
+        check_columns(&metrics, &dataset, &path, &mut notes)?;
+        check_embeddings(&metrics, embeddings.as_ref(), &place)?;
+        let cache = open_cache(args, &self.policy, config, &judge, embeddings.as_ref())?;
+        let runs_path = runs::path_of(&self.policy, config);
+        let mut inputs = vec![path];
+        inputs.extend(self.config.clone());
+        inputs.extend(files.paths().map(Path::to_owned));
+        inputs.extend(
+            baseline_of(&self.policy, config)
+                .iter()
+                .flat_map(|baseline| accepted(baseline))
+                // The first baseline may be written by a run.
+                .filter(|path| path.exists()),
+        );
+        output::refuse_to_overwrite(&runs_path, "[runs] path", &inputs)?;
+        inputs.push(runs_path.clone());
+        let text = self.text.as_deref().unwrap_or("");
+        Ok(Configured {
+            inputs,
+            work: Work {
+                dataset,
+                metrics,
+                judge,
+                embeddings,
+                programs,
+                cache,
+            },
+            source,
+            reask: None,
+            config_sha256: files.sha256_with(text),
+            runs_path,
+            notes,
+        })
+    }
+
+    /// The same judge and metrics once more, for the pinned answers and without a cache.
+    fn reask(&self, args: &EvaluationArgs, path: &Path) -> Result<Reask, Error> {
+        let file = PinnedFile::read(path)?;
+        let dataset = file.pinned.dataset().map_err(|error| Error::Dataset {
+            path: input::name(path),
+            error,
+        })?;
+        let (judge, embeddings) = self.judges(args)?;
+        let place = self.place();
+        let metrics = metrics_of(
+            &self.policy,
+            &dataset,
+            &judge,
+            &self.files,
+            &place,
+            &mut Vec::new(),
+        )?;
+        check_embeddings(&metrics, embeddings.as_ref(), &place)?;
+        let cache = cache::path_of(&self.policy, self.config.as_deref());
+        let cache = Cache::open(&cache, CacheMode::Off).map_err(cache::of)?;
+        Ok(Reask::new(
+            file,
+            Work {
+                dataset,
+                metrics,
+                judge,
+                embeddings,
+                // What they say does not depend on the judge: they are not run again.
+                programs: Programs::default(),
+                cache,
+            },
+        ))
+    }
+}
+
+fn check_embeddings(
+    metrics: &[Box<dyn Metric>],
+    embeddings: Option<&JudgeSetup>,
+    place: &Place<'_>,
+) -> Result<(), Error> {
+    match metrics.iter().find(|metric| metric.info().embeds) {
+        Some(metric) if embeddings.is_none() => Err(place.error(
             format!("{} needs an embedding model", metric.info().name),
             Some("add [embeddings] with provider, base_url and model".to_owned()),
             None,
-        ));
+        )),
+        _ => Ok(()),
     }
-    let cache = open_cache(
-        args,
-        &policy,
-        config.as_deref(),
-        &judge,
-        embeddings.as_ref(),
-    )?;
-    let runs_path = runs::path_of(&policy, config.as_deref());
-    let mut inputs = vec![path];
-    inputs.extend(config.clone());
-    inputs.extend(files.paths().map(Path::to_owned));
-    inputs.extend(
-        baseline_of(&policy, config.as_deref())
-            .iter()
-            .flat_map(|baseline| accepted(baseline))
-            // The first baseline may be written by a run.
-            .filter(|path| path.exists()),
-    );
-    output::refuse_to_overwrite(&runs_path, "[runs] path", &inputs)?;
-    inputs.push(runs_path.clone());
-    Ok(Configured {
-        inputs,
-        dataset,
-        source,
-        metrics,
-        judge,
-        embeddings,
-        programs,
-        cache,
-        config_sha256: files.sha256_with(text.as_deref().unwrap_or("")),
-        runs_path,
-        notes,
-    })
 }
 
 fn refuse_what_is_not_run(policy: &Policy, place: &Place<'_>) -> Result<(), Error> {

@@ -5,26 +5,31 @@ mod files;
 mod logging;
 mod meter;
 mod place;
+mod reask;
 mod signals;
+mod work;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gate::policy::{CacheMode, Policy};
-use gate::results::{JudgeInfo, Results, RunInfo};
-use runner::control::{Control, Ended};
-use runner::execute::{Job, Outcomes, execute};
+use gate::results::{JudgeDrift, JudgeInfo, Results, RunInfo};
+use runner::control::Ended;
+use runner::execute::{Job, Outcomes};
 use runner::judge::Judge;
-use runner::progress::{Progress, Snapshot};
+use runner::progress::Snapshot;
 use runner::{record, runs, uniform};
 use serde_json::{Value, json};
 
-pub(crate) use configure::{Configured, configure, metric, read_dataset};
+pub(crate) use configure::{
+    Configured, configure, configure_to_pin, configure_to_reask, metric, pinned_path, read_dataset,
+};
 pub(crate) use files::MetricFiles;
 pub(crate) use logging::{LogFormat, init as init_logging};
 pub(crate) use meter::duration;
 pub(crate) use place::Place;
+pub(crate) use reask::{Reask, Reasked, sentence};
+pub(crate) use work::{Manner, Work, carry_out, why};
 
 use crate::args::EvaluationArgs;
 use crate::commands::check::accepted;
@@ -65,61 +70,36 @@ pub(crate) struct Evaluated {
 pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<Evaluated, Error> {
     let path = results_path(args);
     check_place(&path, &configured)?;
-    // One thread bears thousands of calls a second, and wakes no other for each of them; what computes has its own threads.
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Error::Refused {
-            message: format!("the machine gives no threads to run on: {error}"),
-            help: None,
-        })?;
     let started_at = jiff::Timestamp::now();
     let started = Instant::now();
-    let progress = Arc::new(Progress::default());
-    let control = Control::default();
     let Configured {
-        dataset,
+        work,
         source,
-        metrics,
-        judge,
-        embeddings,
-        programs,
-        cache,
         config_sha256,
         runs_path,
+        reask,
         ..
     } = configured;
-    let cache = Arc::new(cache);
-    let keeps = matches!(cache.mode(), CacheMode::ReadWrite | CacheMode::Refresh);
-    let judge = judge.start(&cache, &progress, &control);
-    let embeddings = embeddings.map(|embeddings| embeddings.start(&cache, &progress, &control));
-    let job = Arc::new(Job {
-        dataset,
-        metrics,
-        judge,
-        embeddings,
-        programs,
-        fail_fast: args.fail_fast,
-        progress: Arc::clone(&progress),
-        control: control.clone(),
-    });
-    let meter = meter::start(&progress, args.quiet, args.log_format);
-    let outcomes = runtime.block_on(async {
-        signals::watch(&control);
-        if let Some(deadline) = args.deadline {
-            signals::deadline(&control, deadline.0);
-        }
-        let outcomes = execute(Arc::clone(&job)).await;
-        job.judge.provider().shut_down().await;
-        job.programs.shut_down().await;
-        outcomes
-    });
-    meter.stop();
-    // Calls that were given up may still hold a socket; nobody waits for them.
-    runtime.shutdown_background();
-
-    let counts = progress.snapshot();
+    let keeps = matches!(work.cache.mode(), CacheMode::ReadWrite | CacheMode::Refresh);
+    let work::CarriedOut {
+        job,
+        outcomes,
+        counts,
+        ended,
+    } = carry_out(work, &Manner::of(args, Duration::ZERO))?;
     let complete = outcomes.are_complete();
+    let reasked = reask
+        .filter(|_| complete)
+        .map(|reask| reask.ask(&Manner::of(args, started.elapsed())))
+        .transpose()?;
+    let counts = reasked
+        .as_ref()
+        .map_or(counts, |reasked| counts.and_calls_of(&reasked.counts));
+    let interrupted = reasked
+        .as_ref()
+        .and_then(|reasked| reasked.ended.clone())
+        .filter(|ended| *ended == Ended::Interrupted);
+    let drift = reasked.map(|reasked| reasked.drift);
     let duration_s = rounded(started.elapsed().as_secs_f64());
     let run = RunInfo {
         id: Some(runs::new_id()),
@@ -129,7 +109,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         dataset: Some(source),
         config_sha256: Some(config_sha256),
         warnings: Some(uniform::warnings(&job, &outcomes)).filter(|found| !found.is_empty()),
-        ..run_info(&job)
+        ..run_info(&job, drift.clone())
     };
     let usage = usage(&counts);
     let results = match complete || outcomes.scores() > 0 {
@@ -137,6 +117,9 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
         // Nothing was measured: what an earlier run wrote is worth more.
         false => None,
     };
+    if let Some(drift) = &drift {
+        say(drift, args.quiet);
+    }
     let measured = results.as_ref().map_or_else(
         || {
             let nothing = Results {
@@ -151,7 +134,7 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
     Ok(Evaluated {
         results,
         path,
-        ended: control.ended().filter(|_| !complete).cloned(),
+        ended: ended.filter(|_| !complete).or(interrupted),
         cost_usd: counts.cost_usd(),
         counts,
         name: put_on_record(&runs_path, measured),
@@ -163,14 +146,14 @@ pub(crate) fn evaluate(args: &EvaluationArgs, configured: Configured) -> Result<
 }
 
 /// Where the code and the judge of a run come from.
-fn run_info(job: &Job) -> RunInfo {
+fn run_info(job: &Job, drift: Option<JudgeDrift>) -> RunInfo {
     let embeddings = job.embeddings.as_ref().map(Judge::identity);
     let metrics = job.metrics.iter().map(|metric| {
         let info = metric.info();
         (info.name.clone(), record::metric_info(info, embeddings))
     });
     RunInfo {
-        judge: judge_info(job),
+        judge: judge_info(job).map(|judge| JudgeInfo { drift, ..judge }),
         metrics: Some(metrics.collect()),
         ..provenance::of(Path::new("."), &|name: &str| std::env::var(name).ok())
     }
@@ -211,8 +194,11 @@ pub(crate) fn inputs(args: &EvaluationArgs) -> Vec<PathBuf> {
         .clone()
         .or_else(|| named.map(|named| beside(config, named)));
     let baseline = baseline_of(&policy, config);
+    let judge = policy.file().judge.as_ref();
+    let is_pinned = judge.is_some_and(|judge| judge.pinned.is_some());
     dataset
         .into_iter()
+        .chain(is_pinned.then(|| pinned_path(&policy, config)))
         .chain([crate::commands::runs::path_of(&policy, config)])
         .chain(baseline.iter().flat_map(|path| accepted(path)))
         .collect()
@@ -271,14 +257,23 @@ fn judge_info(job: &Job) -> Option<JudgeInfo> {
     if !job.metrics.iter().any(|metric| metric.info().judged) {
         return None;
     }
-    let identity = job.judge.identity();
-    Some(JudgeInfo {
-        provider: Some(identity.provider.clone()),
-        model: identity.model.clone(),
-        reported_model: job.judge.reported_model(),
-        params: Some(identity.params.clone())
-            .filter(|params| params.as_object().is_some_and(|params| !params.is_empty())),
-    })
+    Some(record::judge_info(
+        job.judge.identity(),
+        job.judge.reported_model(),
+    ))
+}
+
+/// Whether the judge moved: a warning where it did or nobody can tell, else a line for those who read lines.
+fn say(drift: &JudgeDrift, quiet: bool) {
+    let sentence = reporter::plain(&sentence(drift));
+    match drift.moved() {
+        Some(false) if drift.problem.is_none() => {
+            if !quiet {
+                console::note(&sentence);
+            }
+        }
+        _ => console::note(&format!("warning: {sentence}")),
+    }
 }
 
 fn usage(counts: &Snapshot) -> Value {

@@ -18,9 +18,10 @@ use std::process::{Command, Stdio};
 use snapbox::{Assert, Data, IntoData};
 
 /// What the pages find in their folder.
-const PROVIDED: [&str; 5] = [
+const PROVIDED: [&str; 6] = [
     "gate.toml",
     "baseline",
+    "fixtures/agreement",
     "fixtures/aragog",
     "fixtures/latencies.json",
     "fixtures/mtrag",

@@ -10,6 +10,8 @@
 mod docs;
 mod drift;
 mod evaluation;
+#[cfg(feature = "runner")]
+mod judge_agreement;
 mod runs;
 #[cfg(feature = "runner")]
 mod upkeep;

@@ -145,6 +145,9 @@ pub struct JudgeSection {
     /// Spread of a `simulated` judge's latency: sigma of its logarithm. Default 0.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub latency_sigma: Option<Spanned<f64>>,
+    /// The answers that the judge is asked about again in every run, relative to gate.toml; `[judge]` alone has them.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub pinned: Option<Spanned<String>>,
 }
 
 /// `[judge.price]`, in US dollars for a million tokens

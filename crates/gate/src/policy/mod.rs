@@ -288,6 +288,15 @@ impl Policy {
             }
             check_judge(judge)?;
         }
+        if let Some(pinned) = file
+            .embeddings
+            .as_ref()
+            .and_then(|model| model.pinned.as_ref())
+        {
+            return Err(PolicyError::new("[embeddings] has no pinned answers")
+                .at(pinned.span())
+                .help("`pinned` stands in [judge]: an embedding model is a part of the metric's version"));
+        }
         let mut names: Vec<&str> = Vec::new();
         for variant in &file.variants {
             let name = variant.name.get_ref().as_str();

@@ -127,6 +127,71 @@ pub struct JudgeInfo {
     /// Temperature and the like.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<serde_json::Value>,
+    /// Whether it still scores its pinned answers as it did; absent where nobody asked it again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<JudgeDrift>,
+}
+
+/// What came of asking a judge about its pinned answers again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct JudgeDrift {
+    /// The file with the pinned answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<String>,
+    /// SHA-256 of its content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned_sha256: Option<String>,
+    /// When they were pinned, RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned_at: Option<String>,
+    /// How many answers are pinned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<u64>,
+    /// Calls that it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    /// Why nothing can be said of any metric.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// By metric.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, MetricDrift>,
+}
+
+impl JudgeDrift {
+    /// Whether the judge moved on any metric; `None` where it can be told of none.
+    pub fn moved(&self) -> Option<bool> {
+        let told = || self.metrics.values().filter_map(|metric| metric.moved);
+        told().next().map(|_| told().any(|moved| moved))
+    }
+}
+
+/// How one metric changed on the pinned answers.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct MetricDrift {
+    /// Whether the judge moved; null where it cannot be told.
+    pub moved: Option<bool>,
+    /// Answers that have a score from then and from now.
+    pub n: u64,
+    /// How many of these scores differ.
+    pub changed: u64,
+    /// Answers that had a score and have none now.
+    pub lost: u64,
+    /// Mean then, over these answers.
+    pub before: Option<f64>,
+    /// Mean now.
+    pub now: Option<f64>,
+    /// Mean change, now minus then.
+    pub change: Option<f64>,
+    /// Its interval, at 95 % for all metrics together.
+    pub ci: Option<[f64; 2]>,
+    /// Why it cannot be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// What one metric is.

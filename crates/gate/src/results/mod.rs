@@ -5,6 +5,7 @@
 //!              └───▶ RunInfo, Summary, Accepted
 //! ```
 
+mod by_sample;
 mod columns;
 mod document;
 mod error;
@@ -17,10 +18,11 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
+pub use by_sample::SampleScore;
 pub use columns::{Samples, Score, ScoreColumn};
 pub use document::{
-    Accepted, CiInfo, DatasetInfo, JudgeInfo, MetricInfo, RunInfo, RunWarning, SCHEMA, SubsetInfo,
-    ToolInfo, VariantInfo,
+    Accepted, CiInfo, DatasetInfo, JudgeDrift, JudgeInfo, MetricDrift, MetricInfo, RunInfo,
+    RunWarning, SCHEMA, SubsetInfo, ToolInfo, VariantInfo,
 };
 pub use error::ReadError;
 pub use summary::Summary;

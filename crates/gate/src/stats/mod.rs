@@ -5,6 +5,7 @@
 //!   │             └────────▶ sign_flip: did it get worse, or is it chance?                    (means)
 //!   ├──▶ label_swap: the same question                                                        (other aggregates)
 //!   └──▶ bootstrap: an interval                                                               (other aggregates)
+//! Paired ──▶ Agreement, Decisions: does a judge say what people say?
 //! p-values ──▶ holm: the family of all limits     Estimate ──▶ samples_needed: how many would decide
 //! ```
 //!
@@ -16,8 +17,10 @@
 //! the samples nor the numbering of the clusters changes a p-value or an interval.
 
 mod aggregate;
+mod agreement;
 mod bootstrap;
 mod cluster_sums;
+mod correlation;
 mod estimate;
 mod holm;
 mod label_swap;
@@ -31,8 +34,10 @@ mod student;
 mod sum;
 
 pub use aggregate::Aggregate;
+pub use agreement::{Agreement, Confusion, Decisions, kappa};
 pub use bootstrap::{Bootstrap, bootstrap};
 pub use cluster_sums::ClusterSums;
+pub use correlation::{auc, kendall_tau_b, pearson, spearman};
 pub use estimate::{Estimate, Interval};
 pub use holm::holm;
 pub use label_swap::label_swap;

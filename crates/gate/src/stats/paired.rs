@@ -58,6 +58,11 @@ impl<'a> Paired<'a> {
         self.now
     }
 
+    /// The cluster of each sample; `None` where every sample is its own.
+    pub(super) fn clusters(&self) -> Option<&'a [u32]> {
+        self.clusters
+    }
+
     /// Sums of now − before over clusters; `None` only when a difference is too large for an `f64`.
     pub fn cluster_sums(&self) -> Option<ClusterSums> {
         self.cluster_sums_of(Aggregate::Mean)

@@ -11,9 +11,13 @@ use serde::de::DeserializeOwned;
 
 /// A file of `fixtures/`, parsed.
 pub(crate) fn read<T: DeserializeOwned>(path: &str) -> T {
+    serde_json::from_str(&text(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// A file of `fixtures/`.
+pub(crate) fn text(path: &str) -> String {
     let path = format!("{}/../../fixtures/{path}", env!("CARGO_MANIFEST_DIR"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// `fixtures/scores/<dataset>/<system>.json`.

@@ -6,6 +6,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod agreement;
 mod expected;
 mod fixtures;
 mod fuzz_findings;

@@ -152,7 +152,7 @@ impl Collector {
         Ok(mapping)
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         mut sample: Sample,
         id: Option<String>,

@@ -36,6 +36,7 @@ use std::io::Read;
 use metrics::{Column, Sample};
 
 use collect::Collector;
+use error::Place;
 use spool::Spool;
 
 /// The samples of a file, in its order.
@@ -68,6 +69,19 @@ impl Dataset {
     pub fn read(input: impl Read, options: &Options) -> Result<Dataset, DatasetError> {
         let mut collector = Collector::new(options)?;
         shape::read(input, &mut collector)?;
+        collector.finish()
+    }
+
+    /// A dataset of samples that were read before, at least one, with ids that are unique in their variant.
+    pub fn of(samples: impl IntoIterator<Item = Sample>) -> Result<Dataset, DatasetError> {
+        let mut collector = Collector::new(&Options::default())?;
+        for sample in samples {
+            let id = sample.id.clone();
+            collector.add(sample, Some(id), &Place::default())?;
+        }
+        if collector.is_empty() {
+            return Err(DatasetError::new("there are no samples"));
+        }
         collector.finish()
     }
 

@@ -2,6 +2,7 @@
 
 mod ci;
 mod interruption;
+mod judge_drift;
 mod own;
 mod run;
 mod sharing;

@@ -556,3 +556,53 @@ fn the_age_of_the_baseline_is_said() {
     assert_eq!(verdict["base"]["ref"], "HEAD");
     assert_eq!(verdict["base"]["commit"].as_str().unwrap().len(), 40);
 }
+
+/// Results that fell, of a judge that is said to have moved by the pinned answers with this hash.
+fn excused_by(sha: &str) -> Value {
+    let samples: Vec<Value> = (0..10)
+        .map(|number| json!({"id": format!("q{number}"), "scores": {"faithfulness": 0.81}}))
+        .collect();
+    json!({
+        "schema": "rag-gate/results/1",
+        "run": {"judge": {"drift": {"pinned_sha256": sha, "metrics": {
+            "faithfulness": {"moved": true, "n": 10, "changed": 10, "change": -0.05},
+        }}}},
+        "samples": samples,
+    })
+}
+
+#[test]
+fn a_change_cannot_excuse_itself_by_pinned_answers_of_its_own() {
+    // SHA-256 of "pinned\n" and of "mine\n".
+    const PINNED: &str = "dbdbfc4eea60c31dfdb68830dcf4393aa7e1fb5b64af6377e444c6c42e909203";
+    const MINE: &str = "fcbc800db3f1867000b852f1ce0044b8f1584f76ade1ed6e65189824f95c3cda";
+    let policy = format!("{STRICT}[judge]\npinned = \"baseline/judge.jsonl\"\n");
+    let repository = Repository::strict();
+    repository.0.write("gate.toml", &policy);
+    repository.0.write("baseline/judge.jsonl", "pinned\n");
+    repository.commit("pinned");
+    let check = |sha: &str| {
+        let outside = Folder::new().file("results.json", excused_by(sha).to_string());
+        let mut command = super::rag_gate();
+        command
+            .current_dir(repository.0.path())
+            .arg("check")
+            .arg(outside.join("results.json"))
+            .args(["--base", "main"]);
+        Ran::of(&command.output().unwrap())
+    };
+    repository.git("checkout --quiet -b change");
+    check(PINNED).exits(3).mentions(&["the judge itself moved"]);
+    // As a working tree on Windows has it.
+    repository.0.write("baseline/judge.jsonl", "pinned\r\n");
+    let ran = check(PINNED);
+    ran.exits(3);
+    assert!(!ran.said().contains("this change edits"), "{}", ran.said());
+    repository.0.write("baseline/judge.jsonl", "mine\n");
+    check(MINE).exits(1).mentions(&[
+        "dropped by 0.05",
+        "this change edits the pinned answers baseline/judge.jsonl; whether the judge moved did not count",
+    ]);
+    repository.0.write("gate.toml", STRICT);
+    check(PINNED).exits(1).mentions(&["dropped by 0.05"]);
+}

@@ -94,6 +94,88 @@ fn another_judge_or_prompt_makes_another_metric() {
 }
 
 #[test]
+fn a_judge_that_moved_makes_no_regression() {
+    let moved = |moved: Value| {
+        json!({"pinned_at": "2026-01-01T00:00:00Z", "metrics": {
+            "faithfulness": {"moved": moved, "n": 10, "changed": 9, "change": -0.12, "ci": [-0.15, -0.09]},
+        }})
+    };
+    let drifted = |is: Value| fell().set("/run/judge/drift", moved(is));
+    let accepted = |at: &str| before().set("/accepted/at", json!(at));
+    judge(&[
+        case(
+            "moved",
+            GATED,
+            drifted(json!(true)),
+            before(),
+            3,
+            &[
+                "the judge itself moved by -0.120 on 10 pinned",
+                "judge's and not",
+            ],
+        )
+        .forbids(&["dropped by", "rag-gate judge pin"]),
+        case(
+            "moved, and pinned before the baseline was accepted",
+            GATED,
+            drifted(json!(true)),
+            accepted("2026-02-01T00:00:00Z"),
+            3,
+            &["itself moved", "rag-gate judge pin"],
+        ),
+        case(
+            "moved, and pinned with the baseline",
+            GATED,
+            drifted(json!(true)),
+            accepted("2025-12-31T23:59:59Z"),
+            3,
+            &["itself moved"],
+        )
+        .forbids(&["rag-gate judge pin"]),
+        case(
+            "moved, held to absolute limits alone",
+            "[gate]\non_incomparable = \"absolute\"\n[metrics.faithfulness]\nmin = 0.8",
+            drifted(json!(true)),
+            before(),
+            0,
+            &["itself moved", "absolute limits alone"],
+        ),
+        case(
+            "moved, below an absolute limit",
+            "[metrics.faithfulness]\nmin = 0.85",
+            drifted(json!(true)),
+            before(),
+            1,
+            &["below the minimum"],
+        ),
+        case(
+            "not moved",
+            GATED,
+            drifted(json!(false)),
+            before(),
+            1,
+            &["dropped by"],
+        ),
+        case(
+            "nobody can tell",
+            GATED,
+            drifted(json!(null)),
+            before(),
+            1,
+            &["dropped by"],
+        ),
+        case(
+            "the baseline's own record is history",
+            GATED,
+            fell(),
+            before().set("/run/judge/drift", moved(json!(true))),
+            1,
+            &["dropped by"],
+        ),
+    ]);
+}
+
+#[test]
 fn a_formula_does_not_care_who_judges() {
     let of = |metric: &str, judge: &str, score: f64| {
         Full::without_range(metric, same(10, score)).set("/run/judge/model", json!(judge))
