@@ -14,6 +14,8 @@ mod explain;
 #[cfg(feature = "generate")]
 mod generate;
 #[cfg(feature = "runner")]
+mod metrics;
+#[cfg(feature = "runner")]
 mod plan;
 #[cfg(feature = "runner")]
 mod run;
@@ -24,6 +26,7 @@ mod schema;
 #[cfg(feature = "runner")]
 pub(crate) mod units;
 mod update;
+mod wrap;
 
 use std::path::{Path, PathBuf};
 
@@ -61,6 +64,8 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode, Error> {
         Command::Runs(args) => runs::run(&args),
         #[cfg(feature = "runner")]
         Command::Cache(args) => cache::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Metrics(args) => metrics::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
         #[cfg(feature = "generate")]
         Command::Schema { name } => schema::run(name),
