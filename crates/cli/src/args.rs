@@ -68,6 +68,9 @@ pub(crate) enum Command {
     /// Look after the answers that were paid for
     #[cfg(feature = "runner")]
     Cache(CacheArgs),
+    /// List the metrics that can be computed
+    #[cfg(feature = "runner")]
+    Metrics(MetricsArgs),
     /// Say what a reason code means and what to do
     Explain {
         /// The code, such as `regression`; without one, all codes are listed
@@ -601,6 +604,29 @@ pub(crate) enum CacheCommand {
     Unpack {
         /// The file, or - for standard input
         file: PathBuf,
+    },
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, clap::Args)]
+pub(crate) struct MetricsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<MetricsCommand>,
+    /// Print all that is known of each as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[cfg(feature = "runner")]
+#[derive(Debug, Subcommand)]
+pub(crate) enum MetricsCommand {
+    /// Show how a metric is defined, what it asks a judge, and what it takes from gate.toml
+    Show {
+        /// Its name, such as `faithfulness` or `recall@5`, or that of a metric of gate.toml
+        name: String,
+        /// The configuration [default: gate.toml, if there is one]
+        #[arg(short, long, value_name = "FILE")]
+        config: Option<PathBuf>,
     },
 }
 

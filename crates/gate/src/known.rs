@@ -1,5 +1,7 @@
 //! The metrics that rag-gate knows by name: direction, range, and whether a judge scores them.
 
+use std::num::NonZeroU32;
+
 use crate::policy::Direction;
 
 /// What is known of a metric by its name alone.
@@ -127,7 +129,7 @@ pub fn find(name: &str) -> Option<&'static Known> {
         if PEERS.contains(&of) {
             return exact(stem);
         }
-        of.parse::<u32>().ok()?;
+        of.parse::<NonZeroU32>().ok()?;
         exact(&format!("{stem}_at_k"))
     })
 }
@@ -151,6 +153,7 @@ mod tests {
             Some("faithfulness")
         );
         assert_eq!(find("recall@x"), None);
+        assert_eq!(find("recall@0"), None);
         assert_eq!(find("faithfullness"), None);
     }
 

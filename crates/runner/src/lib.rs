@@ -8,6 +8,7 @@
 mod breaker;
 pub mod cache;
 pub mod control;
+mod corpus;
 pub mod dataset;
 pub mod execute;
 pub mod judge;

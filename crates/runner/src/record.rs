@@ -12,6 +12,7 @@ use gate::results::{
 };
 use metrics::{FailureKind, Info, Outcome, Sample};
 
+use crate::corpus::Corpora;
 use crate::dataset::DatasetError;
 use crate::execute::{Job, Outcomes};
 use crate::provider::Identity;
@@ -48,6 +49,7 @@ pub fn metric_info(info: &Info, embeddings: Option<&Identity>) -> MetricInfo {
         prompt_sha256: info.prompt_sha256.clone(),
         direction: Some(info.direction),
         range: info.range,
+        corpus: Vec::new(),
     }
 }
 
@@ -69,16 +71,18 @@ pub fn judge_info(identity: &Identity, reported_model: Option<String>) -> JudgeI
 pub fn write(
     job: &Job,
     outcomes: &Outcomes,
-    run: RunInfo,
+    mut run: RunInfo,
     usage: serde_json::Value,
     out: impl Write,
 ) -> Result<Results, RecordError> {
     let mut spool = tempfile::spooled_tempfile(16 << 20);
+    let mut corpora = Corpora::default();
     {
         let mut lines = BufWriter::with_capacity(1 << 16, &mut spool);
-        write_samples(job, outcomes, &mut lines)?;
+        write_samples(job, outcomes, &mut corpora, &mut lines)?;
         lines.flush()?;
     }
+    corpora.put_into(&mut run, &job.metrics);
     let length = spool.stream_position()?;
     spool.rewind()?;
     let document = (&b"{\"samples\":["[..])
@@ -101,10 +105,16 @@ pub fn write(
     Ok(results)
 }
 
-fn write_samples(job: &Job, outcomes: &Outcomes, out: &mut impl Write) -> Result<(), RecordError> {
+fn write_samples(
+    job: &Job,
+    outcomes: &Outcomes,
+    corpora: &mut Corpora,
+    out: &mut impl Write,
+) -> Result<(), RecordError> {
     let count = job.dataset.len();
     for index in 0..count {
         let sample = job.dataset.sample(index)?;
+        corpora.add(&job.metrics, &sample, outcomes.of(index));
         let record = record(job, &sample, outcomes.of(index));
         out.write_all(b"    ")?;
         serde_json::to_writer(&mut *out, &record).map_err(io::Error::from)?;

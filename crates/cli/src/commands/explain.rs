@@ -5,12 +5,10 @@ use std::fmt::Write;
 use gate::explain::{EXPLANATIONS, Explanation};
 use gate::verdict::Code;
 
+use super::wrap;
 use crate::console;
 use crate::error::Error;
 use crate::exit_code::ExitCode;
-
-/// Columns of an explanation.
-const WIDTH: usize = 80;
 
 pub(crate) fn run(code: Option<&str>) -> Result<ExitCode, Error> {
     let text = match code {
@@ -51,24 +49,7 @@ fn page(entry: &Explanation) -> String {
         ("What it means", entry.meaning),
         ("What to do", entry.advice),
     ] {
-        let _ = write!(text, "\n{title}\n{}", wrapped(body));
+        let _ = write!(text, "\n{title}\n{}", wrap::words(body, 2, 2));
     }
-    text
-}
-
-fn wrapped(body: &str) -> String {
-    let mut text = String::new();
-    let mut line = String::from(" ");
-    for word in body.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > WIDTH {
-            text.push_str(&line);
-            text.push('\n');
-            line = String::from(" ");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    text.push_str(&line);
-    text.push('\n');
     text
 }

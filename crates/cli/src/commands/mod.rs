@@ -15,6 +15,7 @@ mod explain;
 mod generate;
 #[cfg(feature = "runner")]
 mod judge;
+mod metrics;
 #[cfg(feature = "runner")]
 mod plan;
 #[cfg(feature = "runner")]
@@ -26,6 +27,7 @@ mod schema;
 #[cfg(feature = "runner")]
 pub(crate) mod units;
 mod update;
+mod wrap;
 
 use std::path::{Path, PathBuf};
 
@@ -65,6 +67,8 @@ pub(crate) fn dispatch(args: Args) -> Result<ExitCode, Error> {
         Command::Runs(args) => runs::run(&args),
         #[cfg(feature = "runner")]
         Command::Cache(args) => cache::run(&args),
+        #[cfg(feature = "runner")]
+        Command::Metrics(args) => metrics::run(&args),
         Command::Explain { code } => explain::run(code.as_deref()),
         #[cfg(feature = "generate")]
         Command::Schema { name } => schema::run(name),

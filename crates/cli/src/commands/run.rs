@@ -112,6 +112,7 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
     }
     let mut text = columns(&rows);
     text.push('\n');
+    text.push_str(&corpora(results));
     text.push_str(&causes(results));
     text.push_str(&doubts(results));
     let _ = writeln!(text, "{}", evaluated.line(judge));
@@ -137,6 +138,27 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
         .as_ref()
         .map_or_else(String::new, |name| format!(" (run {name})"));
     let _ = writeln!(text, "written to {}{name}", input::name(&evaluated.path));
+    text
+}
+
+/// Values of all samples together, which no mean is, with what it takes to compute them elsewhere.
+fn corpora(results: &Results) -> String {
+    let mut text = String::new();
+    for (metric, info) in results.run.metrics.iter().flatten() {
+        for corpus in &info.corpus {
+            let variant = (corpus.variant.as_ref()).map_or_else(String::new, |variant| {
+                format!(" [{}]", reporter::plain(variant))
+            });
+            let _ = writeln!(
+                text,
+                "{metric}{variant} of all together: {:.3}\n  {}",
+                corpus.value, corpus.signature
+            );
+        }
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
     text
 }
 

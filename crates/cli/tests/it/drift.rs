@@ -421,39 +421,152 @@ fn slug(title: &str) -> String {
         .collect()
 }
 
-#[test]
-fn the_docs_list_the_metrics_that_are_known_by_name() {
+/// The metrics that the gate knows by name, each with the cells for its range and direction.
+fn known_metrics() -> Vec<(String, &'static str)> {
     let source = text("crates/gate/src/known.rs");
     let (_, list) = source.split_once("KNOWN: &[Known] = &[").unwrap();
     let (list, _) = list.split_once("];").unwrap();
+    list.lines()
+        .map(str::trim)
+        .filter_map(|line| line.strip_suffix("\"),")?.split_once("(\""))
+        .map(|(kind, name)| {
+            let row = match kind {
+                "judged" | "formula" => "| 0 to 1 | higher |",
+                "judged_lower" | "formula_lower" => "| 0 to 1 | lower |",
+                "cost" => "| open | lower |",
+                other => panic!("{other} has no row in the docs"),
+            };
+            (name.to_owned(), row)
+        })
+        .collect()
+}
+
+#[test]
+fn the_docs_list_the_metrics_that_are_known_by_name() {
     let page = text("docs/gate-toml.md");
-    let mut known = 0;
-    for line in list.lines().map(str::trim) {
-        let Some((kind, name)) = line
-            .strip_suffix("\"),")
-            .and_then(|line| line.split_once("(\""))
-        else {
-            continue;
-        };
-        let row = match kind {
-            "judged" | "formula" => "| 0 to 1 | higher |",
-            "judged_lower" | "formula_lower" => "| 0 to 1 | lower |",
-            "cost" => "| open | lower |",
-            other => panic!("{other} has no row in docs/gate-toml.md"),
-        };
+    let known = known_metrics();
+    for (name, row) in &known {
         let row = page.lines().find(|line| line.starts_with(row)).unwrap();
         assert!(
             spans(row).any(|span| span == name),
             "`{name}` is not in {row}"
         );
-        known += 1;
     }
     let listed: usize = page
         .lines()
         .filter(|line| line.starts_with("| 0 to 1 |") || line.starts_with("| open |"))
         .map(|line| spans(line).count())
         .sum();
-    assert_eq!(listed, known);
+    assert_eq!(listed, known.len());
+}
+
+/// Rows of the one table of docs/metrics.md: their names and cells.
+fn rows_of_metrics() -> Vec<(Vec<String>, Vec<String>)> {
+    let page = text("docs/metrics.md");
+    let mut lines = page.lines();
+    let head = "| metric | needs | calls | range | better | Ragas | DeepEval | promptfoo |";
+    assert!(
+        lines.any(|line| line == head),
+        "docs/metrics.md has no table"
+    );
+    lines
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| {
+            let cells: Vec<String> = line
+                .trim_matches('|')
+                .split('|')
+                .map(|cell| cell.trim().to_owned())
+                .collect();
+            assert_eq!(cells.len(), 8, "{line}");
+            (spans(&cells[0]).map(str::to_owned).collect(), cells)
+        })
+        .collect()
+}
+
+#[test]
+fn every_metric_that_is_computed_has_its_row_in_the_docs() {
+    let rows = rows_of_metrics();
+    let listed: Value = serde_json::from_str(&printed(&["metrics", "--json"])).unwrap();
+    let listed = listed["metrics"].as_array().unwrap();
+    assert!(!listed.is_empty());
+    for metric in listed {
+        let name = metric["name"].as_str().unwrap();
+        let found: Vec<_> = rows
+            .iter()
+            .filter(|(names, _)| names.iter().any(|found| found == name))
+            .collect();
+        let [(_, cells)] = found[..] else {
+            panic!("docs/metrics.md has {} rows for `{name}`", found.len());
+        };
+        let [_, needs, calls, range, better, ..] = &cells[..] else {
+            panic!("{cells:?}");
+        };
+        for need in metric["needs"].as_array().unwrap() {
+            let need = need.as_str().unwrap();
+            let mut words = needs.split(|c: char| !c.is_alphanumeric() && c != '_');
+            assert!(
+                words.any(|word| word == need),
+                "{name} needs {need}, not {needs}"
+            );
+        }
+        let asked = match (
+            &metric["judge_calls"],
+            &metric["embeds"],
+            &metric["program"],
+        ) {
+            (_, _, Value::Bool(true)) => "P".to_owned(),
+            (calls, Value::Bool(true), _) if calls == 0 => "E".to_owned(),
+            (calls, Value::Bool(true), _) => format!("{calls}E"),
+            (calls, _, _) => calls.to_string(),
+        };
+        assert_eq!(*calls, asked, "calls of {name}");
+        assert_eq!(
+            better,
+            metric["better"].as_str().unwrap_or("yours"),
+            "{name}"
+        );
+        let stated = match &metric["range"] {
+            Value::Null if better == "yours" => "yours".to_owned(),
+            Value::Null => "open".to_owned(),
+            range => format!("{} to {}", range[0], range[1]).replace(".0", ""),
+        };
+        assert_eq!(*range, stated, "range of {name}");
+    }
+}
+
+#[test]
+fn every_row_of_the_metrics_is_a_name_that_the_gate_knows_and_all_of_them_have_one() {
+    let known = known_metrics();
+    let peers = ["ragas", "deepeval", "promptfoo", "ragchecker"];
+    let kinds = ["rubric", "yes_no", "g_eval", "command", "json_path"];
+    let mut seen = BTreeSet::new();
+    for (names, cells) in rows_of_metrics() {
+        assert!(!names.is_empty(), "{cells:?}");
+        for name in names {
+            assert!(seen.insert(name.clone()), "`{name}` has two rows");
+            if kinds.contains(&name.as_str()) {
+                continue;
+            }
+            let stem = match name.split_once('@') {
+                Some((stem, "k")) => format!("{stem}_at_k"),
+                Some((stem, peer)) => {
+                    assert!(peers.contains(&peer), "{name}");
+                    stem.to_owned()
+                }
+                None => name.clone(),
+            };
+            let Some((_, row)) = known.iter().find(|(known, _)| *known == stem) else {
+                panic!("the gate knows no `{name}`");
+            };
+            let stated = format!("| {} | {} |", cells[3], cells[4]);
+            assert_eq!(stated, *row, "{name}");
+        }
+    }
+    for (name, _) in known {
+        let name = name.replace("_at_k", "@k");
+        assert!(seen.contains(&name), "docs/metrics.md lacks `{name}`");
+    }
 }
 
 #[test]

@@ -568,7 +568,7 @@ pub(crate) fn suggestion<'a>(
 }
 
 /// The name that a person most likely meant; `None` when none is near.
-pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names
         .map(|name| (likeness(wrong, name), name))
         .filter(|(similarity, _)| *similarity > 0.8)
@@ -585,7 +585,7 @@ fn likeness(wrong: &str, name: &str) -> f64 {
 }
 
 /// A metric's name as a key of gate.toml: quoted where TOML asks for it.
-pub(crate) fn toml_key(name: &str) -> String {
+pub fn toml_key(name: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if !name.is_empty() && name.chars().all(is_bare) {
         name.to_owned()

@@ -214,6 +214,23 @@ pub struct MetricInfo {
     /// Lowest and highest possible score; null when unbounded or unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
+    /// Values of all samples together, for metrics that have one that is no mean; the gate passes over them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub corpus: Vec<CorpusValue>,
+}
+
+/// A value of all samples together that is no mean of their scores, as corpus BLEU.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct CorpusValue {
+    /// Of which variant; null in results without variants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// The value, in the range of the metric.
+    pub value: f64,
+    /// How it was computed, in the notation of the reference implementation.
+    pub signature: String,
 }
 
 /// One variant of a run.

@@ -21,8 +21,8 @@ use indexmap::IndexMap;
 pub use by_sample::SampleScore;
 pub use columns::{Samples, Score, ScoreColumn};
 pub use document::{
-    Accepted, CiInfo, DatasetInfo, JudgeDrift, JudgeInfo, MetricDrift, MetricInfo, RunInfo,
-    RunWarning, SCHEMA, SubsetInfo, ToolInfo, VariantInfo,
+    Accepted, CiInfo, CorpusValue, DatasetInfo, JudgeDrift, JudgeInfo, MetricDrift, MetricInfo,
+    RunInfo, RunWarning, SCHEMA, SubsetInfo, ToolInfo, VariantInfo,
 };
 pub use error::ReadError;
 pub use summary::Summary;

@@ -125,7 +125,8 @@ stems of English words of more than three letters (Porter, with the extensions o
 order, exponential smoothing; all references count at once.
 
 ```text
-score = brevity · exp(mean of ln precision_n),   brevity = min(1, exp(1 − reference tokens / answer tokens))
+score   = brevity · exp(mean of ln precision_n)
+brevity = min(1, exp(1 − reference tokens / answer tokens))
 ```
 
 `tokenizer` is one of sacrebleu's `13a`, `intl`, `zh`, `char`, `none`; where none is named, `zh` for Chinese references, `char`

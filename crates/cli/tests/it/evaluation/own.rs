@@ -28,6 +28,48 @@ for line in sys.stdin:
 const WORDS: &str = "[metrics.words]\nkind = \"command\"\ncommand = [\"python3\", \"score.py\"]\ndirection = \"lower\"\nmax = 12\n";
 
 #[test]
+fn what_all_samples_have_together_stands_beside_their_mean() {
+    let project = project(0, "[metrics.bleu]\n[metrics.'chrf++']\n");
+    // The first row has no reference: it is in neither.
+    project.write(
+        "answers.jsonl",
+        r#"{"id":"a","question":"?","answer":"Paris","variant":"v1"}
+{"id":"b","question":"?","answer":"the cat sat on the mat today","reference":"the cat sat on the mat","variant":"v1"}
+{"id":"c","question":"?","answer":"a dog","reference":"a big dog barks","variant":"v1"}
+{"id":"b","question":"?","answer":"the cat sat on the mat","reference":"the cat sat on the mat","variant":"v2"}
+"#,
+    );
+    let ran = project.gate(&["run"]);
+    ran.ended(0);
+    let results = project.json(".rag-gate/results.json");
+    let corpus = &results["run"]["metrics"]["bleu"]["corpus"];
+    assert_eq!(corpus[1]["variant"], "v2");
+    assert_eq!(corpus[1]["value"], 1.0);
+    assert_eq!(corpus[0]["variant"], "v1");
+    let value = corpus[0]["value"].as_f64().unwrap();
+    // As sacrebleu 2.6.0 has it, divided by 100.
+    assert!((value - 0.703_011_987_693).abs() < 1e-6, "{value}");
+    let signature = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:";
+    assert!(
+        corpus[0]["signature"]
+            .as_str()
+            .unwrap()
+            .starts_with(signature)
+    );
+    assert!(
+        ran.stdout
+            .contains("bleu [v2] of all together: 1.000\n  nrefs:1|"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.contains("chrf++ [v1] of all together: "),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
 fn a_program_scores_from_run_to_verdict() {
     let project = project(5, WORDS);
     project.write("score.py", SCORE);
@@ -201,4 +243,92 @@ fn what_a_run_warns_of_is_text_with_an_end_and_of_codes_that_are_known() {
         .map(|warning| warning["message"].as_str().unwrap())
         .collect();
     assert_eq!(said, ["x".repeat(400)]);
+}
+
+#[test]
+fn metrics_show_knows_those_of_gate_toml() {
+    let project = project(
+        1,
+        "[metrics.politeness]\nkind = \"rubric\"\ncriteria = \"The answer is polite.\"\ndirection = \"lower\"\n\n[metrics.\"own.*\"]\n\n[metrics.words]\nkind = \"command\"\ncommand = [\"score\", \"--fast\"]\nrange = [0, 9]\n",
+    );
+    let show = |name: &str| project.gate(&["metrics", "show", name]);
+    let rubric = show("politeness");
+    rubric.ended(0);
+    assert!(
+        rubric
+            .stdout
+            .starts_with("politeness (rubric, lower is better, 0 to 1)\n"),
+        "{}",
+        rubric.stdout
+    );
+    let told = rubric
+        .stdout
+        .split_once("What the judge is told")
+        .unwrap()
+        .1;
+    assert!(told.contains("The answer is polite."), "{told}");
+    assert!(
+        rubric
+            .stdout
+            .contains("as [metrics.politeness] of gate.toml says")
+    );
+    let program = show("words");
+    program.ended(0);
+    assert!(
+        program
+            .stdout
+            .starts_with("words (command, higher is better, 0 to 9)\n")
+    );
+    assert!(program.stdout.contains("the program `score --fast`"));
+    assert!(!program.stdout.contains("What the judge is told"));
+    // Of gate.toml's names too the nearest is meant.
+    let wrong = show("politenes");
+    wrong.ended(2);
+    assert!(
+        wrong.stderr.contains("did you mean `politeness`?"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn every_metric_that_is_listed_can_be_shown_in_eighty_columns() {
+    let project = project(1, "");
+    let listed = project.gate(&["metrics", "--json"]);
+    listed.ended(0);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(listed["schema"], "rag-gate/metrics/1");
+    for metric in listed["metrics"].as_array().unwrap() {
+        let name = metric["name"].as_str().unwrap();
+        let shown = project.gate(&["metrics", "show", name]);
+        shown.ended(0);
+        let head = shown.stdout.lines().next().unwrap();
+        assert!(head.starts_with(&format!("{name} (")), "{head}");
+        let (page, prompt) = match shown.stdout.split_once("\nWhat the judge is told") {
+            Some((page, prompt)) => (page, prompt),
+            None => (shown.stdout.as_str(), ""),
+        };
+        for line in page.lines() {
+            // A hash does not break.
+            assert!(line.chars().count() <= 80 || line.contains('|'), "{line}");
+        }
+        assert!(page.contains("\nDefinition\n  ") && page.contains("\nIn gate.toml\n  [metrics."));
+        let is_judged = metric["judge_calls"].as_u64().unwrap() > 0;
+        assert_eq!(prompt.len() > 200, is_judged, "{name}");
+    }
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_wrong_usage() {
+    let project = project(1, "");
+    for (name, help) in [
+        ("faithfullness", "did you mean `faithfulness`?"),
+        ("comand", "did you mean `command`?"),
+        ("weather", "rag-gate metrics lists them"),
+        ("recall@0", "did you mean `recall@k`?"),
+    ] {
+        let ran = project.gate(&["metrics", "show", name]);
+        ran.ended(2);
+        assert!(ran.stderr.contains(help), "{name}: {}", ran.stderr);
+    }
 }
