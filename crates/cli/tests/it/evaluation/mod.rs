@@ -2,6 +2,7 @@
 
 mod ci;
 mod interruption;
+mod operational;
 mod run;
 mod sharing;
 
