@@ -3,6 +3,7 @@
 mod ci;
 mod interruption;
 mod judge_drift;
+mod operational;
 mod own;
 mod run;
 mod sharing;
