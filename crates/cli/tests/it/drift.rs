@@ -536,6 +536,35 @@ fn every_metric_that_is_computed_has_its_row_in_the_docs() {
 }
 
 #[test]
+fn definitions_of_formulas_are_the_same_in_the_docs_as_in_the_command() {
+    let pages = text("docs/metrics-text.md") + &text("docs/metrics-retrieval.md");
+    let listed: Value = serde_json::from_str(&printed(&["metrics", "--json"])).unwrap();
+    let mut found = 0;
+    for metric in listed["metrics"].as_array().unwrap() {
+        let name = metric["name"].as_str().unwrap();
+        let definition = metric["definition"].as_str().unwrap();
+        let is_own = metric["example"]
+            .as_str()
+            .is_some_and(|example| example.contains("kind"));
+        // The three of ROUGE differ in what they count.
+        if metric["judge_calls"] != 0 || is_own || matches!(name, "rouge_1" | "rouge_2") {
+            continue;
+        }
+        // What holds for all of retrieval stands there once.
+        let (own, _) = definition
+            .split_once(" A passage is known by")
+            .unwrap_or((definition, ""));
+        assert!(pages.contains(own), "{name} in the docs is not: {own}");
+        assert!(
+            pages.contains(&format!("`{name}`")) || pages.contains(&format!("\n## {name}\n")),
+            "{name}"
+        );
+        found += 1;
+    }
+    assert!(found > 20);
+}
+
+#[test]
 fn every_row_of_the_metrics_is_a_name_that_the_gate_knows_and_all_of_them_have_one() {
     let known = known_metrics();
     let peers = ["ragas", "deepeval", "promptfoo", "ragchecker"];
