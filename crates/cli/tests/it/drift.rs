@@ -555,10 +555,7 @@ fn definitions_of_formulas_are_the_same_in_the_docs_as_in_the_command() {
             .split_once(" A passage is known by")
             .unwrap_or((definition, ""));
         assert!(pages.contains(own), "{name} in the docs is not: {own}");
-        assert!(
-            pages.contains(&format!("`{name}`")) || pages.contains(&format!("\n## {name}\n")),
-            "{name}"
-        );
+        assert!(pages.contains(name), "{name}");
         found += 1;
     }
     assert!(found > 20);
