@@ -113,11 +113,8 @@ impl Statistics {
         let lengths = references.iter().map(|side| side.len() as u64);
         let length = answer.len() as u64;
         let nearest = lengths.min_by_key(|of| (of.abs_diff(length), *of));
-        let sides: Vec<_> = references
-            .iter()
-            .map(|side| numbers.sorted(side, ORDER))
-            .collect();
-        let counted = numbers.counts(&numbers.sorted(&answer, ORDER), &sides, ORDER);
+        let references: Vec<&[u32]> = references.iter().map(Vec::as_slice).collect();
+        let counted = numbers.counts(&answer, &references, ORDER);
         let mut counts = [Counts::default(); ORDER as usize];
         for (place, found) in counts.iter_mut().zip(counted) {
             *place = found;

@@ -1,5 +1,7 @@
 //! chrF and chrF++, as sacrebleu computes them.
 
+use std::hash::Hash;
+
 use super::bleu::{VERSION, number_of_references};
 use super::formula::score;
 use super::ngrams::{Counts, Numbers};
@@ -65,22 +67,11 @@ fn best(answer: &str, references: &[&str], words: u32) -> (Vec<Counts>, f64) {
 }
 
 fn counts(answer: &str, reference: &str, words: u32) -> Vec<Counts> {
-    let letters =
-        |text: &str| -> Vec<char> { text.split_whitespace().flat_map(str::chars).collect() };
-    let mut numbers = Numbers::default();
-    let answer_letters = numbers.of(letters(answer).into_iter());
-    let reference_letters = numbers.of(letters(reference).into_iter());
-    let mut all = of_side(&numbers, &answer_letters, &reference_letters, LETTERS);
+    let letters = |text| str::split_whitespace(text).flat_map(str::chars);
+    let mut all = of_sides(letters(answer), letters(reference), LETTERS);
     if words > 0 {
-        let mut numbers = Numbers::default();
-        let answer_words = numbers.of(without_marks(answer).into_iter());
-        let reference_words = numbers.of(without_marks(reference).into_iter());
-        all.append(&mut of_side(
-            &numbers,
-            &answer_words,
-            &reference_words,
-            words,
-        ));
+        let marked = |text| without_marks(text).into_iter();
+        all.append(&mut of_sides(marked(answer), marked(reference), words));
     }
     // N-grams that the reference is too short for count on no side.
     for counts in &mut all {
@@ -91,14 +82,15 @@ fn counts(answer: &str, reference: &str, words: u32) -> Vec<Counts> {
     all
 }
 
-fn of_side<T: Eq + std::hash::Hash>(
-    numbers: &Numbers<T>,
-    answer: &[u32],
-    reference: &[u32],
+fn of_sides<T: Eq + Hash>(
+    answer: impl Iterator<Item = T>,
+    reference: impl Iterator<Item = T>,
     order: u32,
 ) -> Vec<Counts> {
-    let reference = [numbers.sorted(reference, order)];
-    numbers.counts(&numbers.sorted(answer, order), &reference, order)
+    let mut numbers = Numbers::default();
+    let answer = numbers.of(answer);
+    let reference = numbers.of(reference);
+    numbers.counts(&answer, &[&reference], order)
 }
 
 /// The words, each with the sign of ASCII at its end, or else at its beginning, as a word of its own.

@@ -3,8 +3,9 @@
 //! The letters (or tokens) are numbered, and the longest n-gram that begins at each place is packed into one number, the
 //! first letter in its highest bits. Sorted, the n-grams of every order stand side by side: one sort counts them all.
 
-use std::collections::HashMap;
 use std::hash::Hash;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// How often n-grams of one order occur.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,11 +29,12 @@ impl Counts {
 
 /// Numbers for what is counted, from 1; 0 stands for the end of a text.
 #[derive(Debug)]
-pub(super) struct Numbers<T>(HashMap<T, u32>);
+pub(super) struct Numbers<T>(FxHashMap<T, u32>);
 
 impl<T: Eq + Hash> Default for Numbers<T> {
     fn default() -> Self {
-        Numbers(HashMap::new())
+        // Most sentences have no more letters or tokens that differ.
+        Numbers(FxHashMap::with_capacity_and_hasher(56, FxBuildHasher))
     }
 }
 
@@ -52,155 +54,181 @@ impl<T: Eq + Hash> Numbers<T> {
         usize::BITS - self.0.len().leading_zeros()
     }
 
-    /// The n-grams of 1 to `order` of a text, sorted; `order` is at most 6.
-    pub(super) fn sorted(&self, numbers: &[u32], order: u32) -> Sorted {
-        let bits = self.bits().max(1);
-        if bits * order <= u64::BITS {
-            Sorted::Short(packed(numbers, order, bits, |key, next| {
-                (key << bits) | u64::from(next)
-            }))
-        } else {
-            Sorted::Long(packed(numbers, order, bits, |key, next| {
-                (key << bits) | u128::from(next)
-            }))
-        }
-    }
-
-    /// Counts of the orders 1 to `order`; the answer's n-grams count as often as in any one of the references.
-    pub(super) fn counts(&self, answer: &Sorted, references: &[Sorted], order: u32) -> Vec<Counts> {
-        let bits = self.bits().max(1);
+    /// Counts of the orders 1 to `order`, which is at most 6; the answer's n-grams count as often as in any one of the
+    /// references.
+    pub(super) fn counts(&self, answer: &[u32], references: &[&[u32]], order: u32) -> Vec<Counts> {
+        let texts = [&[answer], references].concat();
+        let layout = Layout {
+            letter: self.bits().max(1),
+            text: usize::BITS - references.len().leading_zeros(),
+            order,
+        };
+        let shared = match layout.letter * order + layout.text <= u64::BITS {
+            // Two texts are the rule: their counts are no list.
+            true if texts.len() == 2 => layout.shared::<u64, _>(&texts, &[0; 2]),
+            true => layout.shared::<u64, _>(&texts, &vec![0; texts.len()]),
+            false => layout.shared::<u128, _>(&texts, &vec![0; texts.len()]),
+        };
+        let number = |text: &[u32], n: u32| (text.len() as u64).saturating_sub(u64::from(n) - 1);
         (1..=order)
-            .map(|n| {
-                let shift = bits * (order - n);
-                match answer {
-                    Sorted::Short(answer) => {
-                        let references = references.iter().map(|side| match side {
-                            Sorted::Short(side) => side.as_slice(),
-                            Sorted::Long(_) => &[],
-                        });
-                        count(answer, references, |key| {
-                            (key >> shift, (key >> shift) & mask64(bits))
-                        })
-                    }
-                    Sorted::Long(answer) => {
-                        let references = references.iter().map(|side| match side {
-                            Sorted::Long(side) => side.as_slice(),
-                            Sorted::Short(_) => &[],
-                        });
-                        count(answer, references, |key| {
-                            (key >> shift, (key >> shift) & mask128(bits))
-                        })
-                    }
-                }
+            .zip(shared)
+            .map(|(n, shared)| Counts {
+                answer: number(answer, n),
+                reference: references.iter().map(|text| number(text, n)).sum(),
+                shared,
             })
             .collect()
     }
 }
 
-fn mask64(bits: u32) -> u64 {
-    u64::MAX >> (u64::BITS - bits)
-}
-
-fn mask128(bits: u32) -> u128 {
-    u128::MAX >> (u128::BITS - bits)
-}
-
-/// N-grams of one text, those of lower orders as beginnings of those of the highest.
-#[derive(Debug)]
-pub(super) enum Sorted {
-    /// That fit into 64 bits, which is what most texts need.
-    Short(Vec<u64>),
-    /// That need more.
-    Long(Vec<u128>),
-}
-
-fn packed<K: Copy + Default + Ord>(
-    numbers: &[u32],
+/// How an n-gram and the number of its text are packed: the letters from the highest bits on, zeros in place of those that
+/// are missing where the text ends, and the number of the text in the lowest bits.
+#[derive(Debug, Clone, Copy)]
+struct Layout {
+    /// Bits of a letter.
+    letter: u32,
+    /// Bits of the number of a text.
+    text: u32,
     order: u32,
-    _bits: u32,
-    push: impl Fn(K, u32) -> K,
-) -> Vec<K> {
-    let order = order as usize;
-    let mut keys: Vec<K> = (0..numbers.len())
-        .map(|start| {
-            (start..start + order).fold(K::default(), |key, at| {
-                push(key, numbers.get(at).copied().unwrap_or(0))
-            })
-        })
-        .collect();
-    keys.sort_unstable();
-    keys
 }
 
-/// The counts of one order. `part` gives the n-gram of a key, and its last letter, which is 0 where the text ends before.
-fn count<'a, K: Copy + Default + Ord + 'a>(
-    answer: &[K],
-    references: impl Iterator<Item = &'a [K]>,
-    part: impl Fn(K) -> (K, K),
-) -> Counts {
-    let answer = groups(answer, &part);
-    let mut best: Vec<(K, u64)> = Vec::new();
-    let mut total = 0;
-    for side in references {
-        let side = groups(side, &part);
-        total += side.iter().map(|(_, count)| count).sum::<u64>();
-        best = if best.is_empty() {
-            side
-        } else {
-            most(&best, &side)
-        };
+impl Layout {
+    /// How many n-grams of each order the first text shares with any one of the others.
+    ///
+    /// In sorted keys the occurrences of an n-gram are neighbours, for every order. They end where two neighbours have fewer
+    /// letters in common.
+    fn shared<K: Key, C: Numbered>(self, texts: &[&[u32]], none: &C) -> Vec<u64> {
+        let mut keys = Vec::with_capacity(texts.iter().map(|text| text.len()).sum());
+        for (number, text) in texts.iter().enumerate() {
+            self.pack::<K>(number, text, &mut keys);
+        }
+        keys.sort_unstable();
+        let orders = self.order as usize;
+        let mut shared = vec![0; orders];
+        // Keys of each text so far, and the same where the n-gram of each order began.
+        let mut seen = none.clone();
+        let mut began = vec![none.clone(); orders];
+        let mut before = None;
+        for key in keys {
+            if let Some(before) = before {
+                self.close(
+                    before,
+                    self.common(before, key),
+                    &seen,
+                    &mut began,
+                    &mut shared,
+                );
+            }
+            if let Some(count) = seen.as_mut().get_mut(key.low(self.text)) {
+                *count += 1;
+            }
+            before = Some(key);
+        }
+        if let Some(last) = before {
+            self.close(last, 0, &seen, &mut began, &mut shared);
+        }
+        shared
     }
-    Counts {
-        answer: answer.iter().map(|(_, count)| count).sum(),
-        reference: total,
-        shared: shared(&answer, &best),
+
+    /// Adds up what ends behind `key`: the n-grams of more letters than the next one has in common with it.
+    fn close<K: Key, C: Numbered>(
+        self,
+        key: K,
+        common: usize,
+        seen: &C,
+        began: &mut [C],
+        shared: &mut [u64],
+    ) {
+        let length = self.length(key);
+        let open = (began.iter_mut().skip(common)).zip(shared.iter_mut().skip(common));
+        for (at, (began, shared)) in (common..).zip(open) {
+            let both = seen.as_ref().iter().zip(began.as_ref());
+            let mut counts = both.map(|(now, then)| now - then);
+            // What is cut off by the end of a text is no n-gram.
+            if at < length
+                && let Some(answer) = counts.next()
+            {
+                *shared += answer.min(counts.max().unwrap_or(0));
+            }
+            began.clone_from(seen);
+        }
+    }
+
+    /// Appends the key of each place of a text.
+    fn pack<K: Key>(self, number: usize, text: &[u32], keys: &mut Vec<K>) {
+        let mut letters = K::default();
+        let start = keys.len();
+        for letter in text.iter().rev() {
+            letters = letters.after(*letter, self.letter, self.order);
+            keys.push(letters.with_low(number, self.text));
+        }
+        keys[start..].reverse();
+    }
+
+    /// How many letters two keys have in common, from the first on.
+    fn common<K: Key>(self, one: K, other: K) -> usize {
+        let unused = K::BITS - self.letter * self.order - self.text;
+        let equal = one.equal_bits(other) - unused;
+        (equal / self.letter).min(self.order) as usize
+    }
+
+    /// How many letters a key has.
+    fn length<K: Key>(self, key: K) -> usize {
+        (self.order - key.zeros_above(self.text) / self.letter) as usize
     }
 }
 
-/// Each n-gram once, with how often it occurs.
-fn groups<K: Copy + Default + Ord>(keys: &[K], part: &impl Fn(K) -> (K, K)) -> Vec<(K, u64)> {
-    let mut groups: Vec<(K, u64)> = Vec::with_capacity(keys.len());
-    for &key in keys {
-        let (gram, last) = part(key);
-        if last == K::default() {
-            continue;
-        }
-        match groups.last_mut() {
-            Some((known, count)) if *known == gram => *count += 1,
-            _ => groups.push((gram, 1)),
-        }
-    }
-    groups
+/// A number for each text.
+trait Numbered: Clone + AsRef<[u64]> + AsMut<[u64]> {}
+
+impl<C: Clone + AsRef<[u64]> + AsMut<[u64]>> Numbered for C {}
+
+/// A number that holds an n-gram.
+trait Key: Copy + Default + Ord {
+    const BITS: u32;
+
+    /// The letters with one before them; the last one falls out.
+    fn after(self, letter: u32, bits: u32, order: u32) -> Self;
+    /// Letters, and a number below them.
+    fn with_low(self, low: usize, bits: u32) -> Self;
+    /// The number below.
+    fn low(self, bits: u32) -> usize;
+    /// From the highest on, how many bits are equal.
+    fn equal_bits(self, other: Self) -> u32;
+    /// How many bits are zero above the lowest so many, up to the first that is not.
+    fn zeros_above(self, bits: u32) -> u32;
 }
 
-fn shared<K: Copy + Ord>(one: &[(K, u64)], other: &[(K, u64)]) -> u64 {
-    let (mut at, mut shared) = (0, 0);
-    for (gram, count) in one {
-        while other.get(at).is_some_and(|(known, _)| known < gram) {
-            at += 1;
+macro_rules! key {
+    ($number:ty) => {
+        impl Key for $number {
+            const BITS: u32 = <$number>::BITS;
+
+            fn after(self, letter: u32, bits: u32, order: u32) -> Self {
+                (<$number>::from(letter) << (bits * (order - 1))) | (self >> bits)
+            }
+
+            fn with_low(self, low: usize, bits: u32) -> Self {
+                (self << bits) | low as $number
+            }
+
+            fn low(self, bits: u32) -> usize {
+                usize::try_from(self & ((1 << bits) - 1)).unwrap_or(usize::MAX)
+            }
+
+            fn equal_bits(self, other: Self) -> u32 {
+                (self ^ other).leading_zeros()
+            }
+
+            fn zeros_above(self, bits: u32) -> u32 {
+                (self >> bits).trailing_zeros()
+            }
         }
-        if let Some((known, theirs)) = other.get(at)
-            && known == gram
-        {
-            shared += count.min(theirs);
-        }
-    }
-    shared
+    };
 }
 
-/// The higher count of each n-gram.
-fn most<K: Copy + Ord>(one: &[(K, u64)], other: &[(K, u64)]) -> Vec<(K, u64)> {
-    let mut all = [one, other].concat();
-    all.sort_unstable();
-    let mut best: Vec<(K, u64)> = Vec::with_capacity(all.len());
-    for (gram, count) in all {
-        match best.last_mut() {
-            Some((known, most)) if *known == gram => *most = (*most).max(count),
-            _ => best.push((gram, count)),
-        }
-    }
-    best
-}
+key!(u64);
+key!(u128);
 
 #[cfg(test)]
 mod tests {
@@ -213,11 +241,7 @@ mod tests {
             .iter()
             .map(|reference| numbers.of(reference.chars()))
             .collect();
-        let references: Vec<_> = references
-            .iter()
-            .map(|reference| numbers.sorted(reference, order))
-            .collect();
-        let answer = numbers.sorted(&answer, order);
+        let references: Vec<&[u32]> = references.iter().map(Vec::as_slice).collect();
         let counts = numbers.counts(&answer, &references, order);
         counts
             .iter()

@@ -16,8 +16,7 @@ pub(super) fn normalised(text: &str) -> String {
         start: 0,
     };
     if text.is_ascii() {
-        text.bytes()
-            .for_each(|byte| tokens.see(char::from(byte.to_ascii_lowercase())));
+        text.bytes().for_each(|byte| tokens.see_ascii(byte));
     } else {
         let lower = text.to_lowercase();
         if is_nfkc(&lower) {
@@ -44,6 +43,16 @@ struct Tokens {
 }
 
 impl Tokens {
+    /// As [`Tokens::see`], for nearly all of English.
+    fn see_ascii(&mut self, letter: u8) {
+        match char::from(letter.to_ascii_lowercase()) {
+            // A vertical tab is white space too.
+            ' ' | '\t'..='\r' => self.end(),
+            letter if letter.is_ascii_punctuation() => {}
+            letter => self.text.push(letter),
+        }
+    }
+
     fn see(&mut self, letter: char) {
         if letter.is_whitespace() {
             self.end();

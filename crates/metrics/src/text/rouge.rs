@@ -1,5 +1,7 @@
 //! ROUGE, as the Python package `rouge-score` computes it.
 
+use std::borrow::Cow;
+
 use gate::policy::Measure;
 
 use super::formula::{Formula, score};
@@ -44,30 +46,50 @@ pub(super) fn build(of: &Build<'_>, variant: Variant) -> Result<Box<dyn Metric>,
             Ok(sides) => sides,
             Err(why) => return Outcome::NotApplicable(why),
         };
-        let cut = |text: &str| {
-            let mut tokens = tokenizer.cut(text);
-            if stems {
-                tokens.iter_mut().for_each(stem::stem);
-            }
-            tokens
-        };
-        let answer = cut(answer);
+        let answer = answer.to_lowercase();
+        let answer = cut(&answer, tokenizer, stems);
         let best = references
             .iter()
-            .map(|reference| measured(&answer, &cut(reference), variant, measure))
+            .map(|reference| {
+                let reference = reference.to_lowercase();
+                measured(
+                    &answer,
+                    &cut(&reference, tokenizer, stems),
+                    variant,
+                    measure,
+                )
+            })
             .fold(0.0, f64::max);
         score(best)
     }))
 }
 
-fn measured(answer: &[String], reference: &[String], variant: Variant, measure: Measure) -> f64 {
+fn cut(lower: &str, tokenizer: RougeTokenizer, stems: bool) -> Vec<Cow<'_, str>> {
+    let tokens = tokenizer.cut(lower).into_iter();
+    tokens
+        .map(|token| match stems {
+            true => {
+                let mut token = token.to_owned();
+                stem::stem(&mut token);
+                Cow::Owned(token)
+            }
+            false => Cow::Borrowed(token),
+        })
+        .collect()
+}
+
+fn measured(
+    answer: &[Cow<str>],
+    reference: &[Cow<str>],
+    variant: Variant,
+    measure: Measure,
+) -> f64 {
     let mut numbers = Numbers::default();
-    let answer = numbers.of(answer.iter().map(String::as_str));
-    let reference = numbers.of(reference.iter().map(String::as_str));
+    let answer = numbers.of(answer.iter().map(AsRef::as_ref));
+    let reference = numbers.of(reference.iter().map(AsRef::as_ref));
     let (shared, of_answer, of_reference) = match variant {
         Variant::Grams(order) => {
-            let sides = [numbers.sorted(&reference, order)];
-            let counts = numbers.counts(&numbers.sorted(&answer, order), &sides, order);
+            let counts = numbers.counts(&answer, &[&reference], order);
             counts
                 .last()
                 .map_or((0, 0, 0), |last| (last.shared, last.answer, last.reference))

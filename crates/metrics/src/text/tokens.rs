@@ -1,5 +1,7 @@
 //! How texts are cut into tokens.
 
+use std::borrow::Cow;
+
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::script::is_unspaced;
@@ -27,40 +29,37 @@ impl RougeTokenizer {
         }
     }
 
-    /// The tokens, in their order.
-    pub(super) fn cut(self, text: &str) -> Vec<String> {
-        let lower = text.to_lowercase();
+    /// The tokens of a text in lower case, in their order.
+    pub(super) fn cut(self, lower: &str) -> Vec<&str> {
         match self {
             RougeTokenizer::Ascii => lower
                 .split(|letter: char| !matches!(letter, 'a'..='z' | '0'..='9'))
                 .filter(|token| !token.is_empty())
-                .map(str::to_owned)
                 .collect(),
-            RougeTokenizer::WhiteSpace => lower.split_whitespace().map(str::to_owned).collect(),
-            RougeTokenizer::Words => words(&lower),
+            RougeTokenizer::WhiteSpace => lower.split_whitespace().collect(),
+            RougeTokenizer::Words => words(lower),
         }
     }
 }
 
-fn words(lower: &str) -> Vec<String> {
+fn words(lower: &str) -> Vec<&str> {
     let mut words = Vec::new();
-    let mut word = String::new();
-    for letter in lower.chars() {
+    // Where the word under way begins.
+    let mut start = None;
+    for (at, letter) in lower.char_indices() {
         let is_alone = is_unspaced(letter);
         // Marks belong to the letter before them.
-        let is_part = letter.is_alphanumeric() || (!word.is_empty() && is_mark(letter));
-        if (is_alone || !is_part) && !word.is_empty() {
-            words.push(std::mem::take(&mut word));
+        let is_part = letter.is_alphanumeric() || (start.is_some() && is_mark(letter));
+        if is_alone || !is_part {
+            words.extend(start.take().map(|start| &lower[start..at]));
         }
         if is_alone {
-            words.push(letter.to_string());
+            words.push(&lower[at..at + letter.len_utf8()]);
         } else if is_part {
-            word.push(letter);
+            start.get_or_insert(at);
         }
     }
-    if !word.is_empty() {
-        words.push(word);
-    }
+    words.extend(start.map(|start| &lower[start..]));
     words
 }
 
@@ -136,19 +135,20 @@ impl BleuTokenizer {
 }
 
 /// As mteval takes them out of its files.
-fn unescaped(text: &str) -> String {
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains(['<', '\n', '&']) {
+        return Cow::Borrowed(text);
+    }
     let text = text
         .replace("<skipped>", "")
         .replace("-\n", "")
         .replace('\n', " ");
-    if text.contains('&') {
+    Cow::Owned(
         text.replace("&quot;", "\"")
             .replace("&amp;", "&")
             .replace("&lt;", "<")
-            .replace("&gt;", ">")
-    } else {
-        text
-    }
+            .replace("&gt;", ">"),
+    )
 }
 
 /// Signs of ASCII are tokens; a point or comma is none between two digits, nor a hyphen but after a digit.
@@ -156,22 +156,64 @@ fn unescaped(text: &str) -> String {
 /// The substitutions of mteval work one after the other on the whole text; here one pass looks at the letters before and
 /// after.
 fn western(text: &str) -> String {
-    let spaced = spaced(
-        text,
-        |letter| matches!(letter, '{'..='~' | '['..='`' | ' '..='&' | '('..='+' | ':'..='@' | '/'),
-    );
-    let split = pairs(&spaced, |one| !one.is_ascii_digit(), is_stop, false);
-    let split = pairs(&split, is_stop, |other| !other.is_ascii_digit(), true);
-    pairs(
-        &split,
-        |one| one.is_ascii_digit(),
-        |other| other == '-',
-        false,
-    )
+    let mut spaced = String::with_capacity(text.len() * 5 / 4);
+    let mut copied = 0;
+    for (at, letter) in text.bytes().enumerate() {
+        if matches!(letter, b'{'..=b'~' | b'['..=b'`' | b' '..=b'&' | b'('..=b'+' | b':'..=b'@' | b'/')
+        {
+            spaced.push_str(&text[copied..at]);
+            spaced.extend([' ', char::from(letter), ' ']);
+            copied = at + 1;
+        }
+    }
+    spaced.push_str(&text[copied..]);
+    let is_stop = |letter| matches!(letter, b'.' | b',');
+    let no_digit = |letter: u8| !letter.is_ascii_digit();
+    let split = detached(&spaced, is_stop, &Beside::Behind(no_digit));
+    let split = detached(&split, is_stop, &Beside::Before(no_digit));
+    let is_digit = |letter: u8| letter.is_ascii_digit();
+    detached(&split, |letter| letter == b'-', &Beside::Behind(is_digit))
 }
 
-fn is_stop(letter: char) -> bool {
-    matches!(letter, '.' | ',')
+/// Where a sign has to stand: behind such a letter, or before one.
+enum Beside<F> {
+    Behind(F),
+    Before(F),
+}
+
+/// Substitutes a sign of ASCII and the letter beside it, from the left and without overlap: `a.` becomes `a . `, and `.a`
+/// becomes ` . a`.
+fn detached(
+    text: &str,
+    is_sign: impl Fn(u8) -> bool,
+    beside: &Beside<impl Fn(u8) -> bool>,
+) -> String {
+    let bytes = text.as_bytes();
+    let mut split = String::with_capacity(text.len() * 5 / 4);
+    // What is copied, and where the next pair may begin.
+    let (mut copied, mut free) = (0, 0);
+    for (at, sign) in text.bytes().enumerate() {
+        if !is_sign(sign) {
+            continue;
+        }
+        let pair = match beside {
+            Beside::Behind(fits) => at
+                .checked_sub(1)
+                .filter(|before| bytes.get(*before).is_some_and(|letter| fits(*letter))),
+            Beside::Before(fits) => bytes
+                .get(at + 1)
+                .is_some_and(|letter| fits(*letter))
+                .then_some(at),
+        };
+        if let Some(pair) = pair.filter(|pair| *pair >= free) {
+            split.push_str(&text[copied..at]);
+            split.extend([' ', char::from(sign), ' ']);
+            copied = at + 1;
+            free = pair + 2;
+        }
+    }
+    split.push_str(&text[copied..]);
+    split
 }
 
 /// Spaces around each such letter.
@@ -254,4 +296,23 @@ fn is_chinese(letter: char) -> bool {
         0x2001..=0x2fff | 0x3000..=0x303f | 0x3100..=0x312f | 0x31a0..=0x31bf | 0x31c0..=0x31ef
         | 0x3200..=0x33ff | 0x3400..=0x4db5 | 0x4e00..=0x9fbb | 0xf900..=0xfa2d | 0xfa30..=0xfa6a
         | 0xfa70..=0xfad9 | 0xfe10..=0xfe1f | 0xfe30..=0xfe4f | 0xff00..=0xffef)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn one_sign_at_a_time_is_what_the_substitutions_of_mteval_do(text in "[ab1é塔 .,;!-]{0,24}") {
+            let is_sign = |letter: char| letter.is_ascii_punctuation() && !matches!(letter, '.' | ',' | '-' | '\'');
+            let is_stop = |letter| matches!(letter, '.' | ',');
+            let split = spaced(&text, |letter| letter == ' ' || is_sign(letter));
+            let split = pairs(&split, |one| !one.is_ascii_digit(), is_stop, false);
+            let split = pairs(&split, is_stop, |other| !other.is_ascii_digit(), true);
+            let split = pairs(&split, |one| one.is_ascii_digit(), |other| other == '-', false);
+            prop_assert_eq!(western(&text), split);
+        }
+    }
 }
