@@ -7,7 +7,9 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use gate::results::is_too_large;
 use metrics::{Answer, FailureKind, Metric, Outcome, Request, Sample, Step};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -23,6 +25,8 @@ use crate::progress::Progress;
 const READY: usize = 64;
 /// Tasks that only wait for the call of an equal question.
 const WAITERS: usize = 4096;
+/// How long calls that were given up may take to end.
+const LEAVE: Duration = Duration::from_secs(1);
 /// A metric that asks more often than this goes round in circles.
 pub(crate) const MOST_STEPS: usize = 64;
 
@@ -129,20 +133,33 @@ pub async fn execute(job: Arc<Job>) -> Outcomes {
             tokio::task::spawn_blocking(move || puller.pull(&runtime))
         })
         .collect();
-    for puller in pullers {
-        match puller.await {
-            Ok(mut tasks) => {
-                while let Some(ended) = tasks.join_next().await {
-                    propagate(ended.map(drop));
+    let all = async {
+        for puller in pullers {
+            match puller.await {
+                Ok(mut tasks) => {
+                    while let Some(ended) = tasks.join_next().await {
+                        propagate(ended.map(drop));
+                    }
                 }
+                Err(error) => propagate(Err(error)),
             }
-            Err(error) => propagate(Err(error)),
         }
+    };
+    tokio::select! {
+        () = all => {}
+        // A formula on a long text looks at no signal; nobody waits for it.
+        () = given_up(&job.control) => {}
     }
     Arc::try_unwrap(outcomes).unwrap_or_else(|shared| Outcomes {
         slots: shared.slots.clone(),
         metrics: shared.metrics,
     })
+}
+
+/// Waits until calls are given up, and a moment more for what they leave behind.
+async fn given_up(control: &Control) {
+    control.aborted().await;
+    tokio::time::sleep(LEAVE).await;
 }
 
 /// A panic in a task is a bug, and must not become a missing score.
@@ -252,6 +269,9 @@ impl Puller {
             }
         };
         for metric in 0..self.job.metrics.len() {
+            if self.job.control.is_stopping() {
+                return;
+            }
             let unit = Unit {
                 sample: index,
                 metric,
@@ -494,6 +514,11 @@ fn settle(job: &Job, outcomes: &Outcomes, unit: Unit, sample: &str, outcome: Out
         Outcome::Score { score, .. } if !score.is_finite() => Outcome::Failed {
             kind: FailureKind::NotANumber,
             message: format!("the score is {score}"),
+        },
+        // Results with it would be refused, all other scores with them.
+        Outcome::Score { score, .. } if is_too_large(score) => Outcome::Failed {
+            kind: FailureKind::NotANumber,
+            message: format!("the score is {score:e}: too large to be one"),
         },
         other => other,
     };

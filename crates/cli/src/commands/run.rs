@@ -83,7 +83,7 @@ fn checked(configured: &Configured) -> String {
         "ready: {}, {} ({}), judge {}; nobody was called\n",
         plural(configured.work.dataset.len(), "sample"),
         plural(names.len(), "metric"),
-        names.join(", "),
+        reporter::plain(&names.join(", ")),
         judge_name(configured)
     )
 }
@@ -98,8 +98,10 @@ fn summary(results: &Results, evaluated: &Evaluated, judge: &str) -> String {
             let failed = summary.failed.unwrap_or(0);
             rows.push([
                 match variant {
-                    Some(variant) => format!("{metric} [{}]", reporter::plain(variant)),
-                    None => metric.to_owned(),
+                    Some(variant) => {
+                        format!("{} [{}]", reporter::plain(metric), reporter::plain(variant))
+                    }
+                    None => reporter::plain(metric),
                 },
                 summary
                     .mean
@@ -151,8 +153,10 @@ fn corpora(results: &Results) -> String {
             });
             let _ = writeln!(
                 text,
-                "{metric}{variant} of all together: {:.3}\n  {}",
-                corpus.value, corpus.signature
+                "{}{variant} of all together: {:.3}\n  {}",
+                reporter::plain(metric),
+                corpus.value,
+                corpus.signature
             );
         }
     }
@@ -195,7 +199,11 @@ fn causes(results: &Results) -> String {
     for ((metric, kind), (count, message)) in found.iter().take(MAX_CAUSES) {
         let message: String = message.chars().take(MAX_MESSAGE).collect();
         let message = reporter::plain(&message);
-        let _ = writeln!(text, "failed: {metric}, {count} × {kind}: {message}");
+        let _ = writeln!(
+            text,
+            "failed: {}, {count} × {kind}: {message}",
+            reporter::plain(metric)
+        );
     }
     if found.len() > MAX_CAUSES {
         let _ = writeln!(

@@ -178,7 +178,23 @@ pub(crate) fn sentence(drift: &JudgeDrift) -> String {
         return format!("whether the judge moved cannot be told: {problem}");
     }
     match drift.moved() {
-        None => format!("whether the judge moved cannot be told from {answers}"),
+        None => {
+            let named = |moved: Option<bool>| -> Vec<&str> {
+                let metrics = drift.metrics.iter();
+                metrics
+                    .filter(|(_, metric)| metric.moved == moved)
+                    .map(|(name, _)| name.as_str())
+                    .collect()
+            };
+            let (unknown, known) = (named(None).join(", "), named(Some(false)));
+            match known.is_empty() {
+                true => format!("whether the judge moved cannot be told from {answers}"),
+                false => format!(
+                    "whether the judge moved cannot be told of {unknown} from {answers}; it did not on {}",
+                    known.join(", ")
+                ),
+            }
+        }
         Some(false) => format!("the judge did not move: it scores its {answers} as it did"),
         Some(true) => {
             let moved: Vec<String> = drift

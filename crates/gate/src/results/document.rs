@@ -161,10 +161,13 @@ pub struct JudgeDrift {
 }
 
 impl JudgeDrift {
-    /// Whether the judge moved on any metric; `None` where it can be told of none.
+    /// Whether the judge moved on any metric; `None` where it did on none, but cannot be told of each.
     pub fn moved(&self) -> Option<bool> {
-        let told = || self.metrics.values().filter_map(|metric| metric.moved);
-        told().next().map(|_| told().any(|moved| moved))
+        let mut all = self.metrics.values().map(|metric| metric.moved);
+        if all.clone().any(|moved| moved == Some(true)) {
+            return Some(true);
+        }
+        (all.len() > 0 && all.all(|moved| moved.is_some())).then_some(false)
     }
 }
 

@@ -26,7 +26,7 @@ pub use document::{
 };
 pub use error::ReadError;
 pub use summary::Summary;
-pub(crate) use summary::is_too_large;
+pub use summary::is_too_large;
 pub use write::{
     FailureRecord, ResultsFile, SampleRecord, SummaryRecord, TagRecord, VariantRecord,
 };

@@ -169,7 +169,7 @@ pub(super) fn mean_alone(
 const LARGEST: f64 = 1e100;
 
 /// True for a number that no sum or variance of scores could hold.
-pub(crate) fn is_too_large(number: f64) -> bool {
+pub fn is_too_large(number: f64) -> bool {
     number.abs() > LARGEST
 }
 

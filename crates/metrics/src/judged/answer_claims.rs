@@ -27,7 +27,7 @@ impl AnswerClaims {
             ..Values::default()
         };
         let needs = &[Column::Question, Column::Answer];
-        Judged::new(of, KIND, values, needs).map(AnswerClaims)
+        Judged::new(of, KIND, &values, needs).map(AnswerClaims)
     }
 }
 

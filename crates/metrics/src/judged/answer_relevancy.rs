@@ -29,7 +29,7 @@ impl AnswerRelevancy {
             ..Values::default()
         };
         let needs = &[Column::Question, Column::Answer];
-        Judged::new(of, KIND, values, needs).map(AnswerRelevancy)
+        Judged::new(of, KIND, &values, needs).map(AnswerRelevancy)
     }
 }
 

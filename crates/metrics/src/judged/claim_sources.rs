@@ -72,7 +72,7 @@ impl ClaimSources {
             form: form::sources(),
             ..Values::default()
         };
-        let judged = Judged::new(of, KIND, values, formula.needs())?;
+        let judged = Judged::new(of, KIND, &values, formula.needs())?;
         Ok(ClaimSources {
             judged: match formula.is_lower() {
                 true => judged.lower(),

@@ -59,7 +59,7 @@ impl ContextPrecision {
             Some(Against::Answer) => &[Column::Contexts, Column::Answer],
         };
         Ok(ContextPrecision {
-            judged: Judged::new(of, KIND, values, needs)?,
+            judged: Judged::new(of, KIND, &values, needs)?,
             formula,
             against,
         })

@@ -59,7 +59,7 @@ impl ContextRecall {
             _ => (ATTRIBUTED, &[Column::Reference, Column::Contexts]),
         };
         Ok(ContextRecall {
-            judged: Judged::new(of, kind, values, needs)?,
+            judged: Judged::new(of, kind, &values, needs)?,
             formula,
         })
     }

@@ -52,7 +52,7 @@ impl ContextRelevance {
             Formula::Passages => PASSAGES,
             Formula::DeepEval => SENTENCES,
         };
-        let judged = Judged::new(of, kind, values, &[Column::Question, Column::Contexts])?;
+        let judged = Judged::new(of, kind, &values, &[Column::Question, Column::Contexts])?;
         Ok(ContextRelevance { judged, formula })
     }
 }

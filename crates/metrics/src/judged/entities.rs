@@ -49,7 +49,7 @@ impl EntityRecall {
             ),
             ..Values::default()
         };
-        let mut judged = Judged::new(of, KIND, values, &[Column::Reference, Column::Contexts])?;
+        let mut judged = Judged::new(of, KIND, &values, &[Column::Reference, Column::Contexts])?;
         if formula == Formula::Ragas {
             judged.info.calls = 2;
         }

@@ -64,7 +64,7 @@ impl Facts {
             form: form::verdicts(),
             ..Values::default()
         };
-        let mut judged = Judged::new(of, KIND, values, &[Column::Answer, Column::Reference])?;
+        let mut judged = Judged::new(of, KIND, &values, &[Column::Answer, Column::Reference])?;
         judged.info.embeds = formula.weights().is_some_and(|[_, weight]| weight > 0.0);
         Ok(Facts { judged, formula })
     }

@@ -69,7 +69,7 @@ impl Faithfulness {
             form,
             ..Values::default()
         };
-        let judged = Judged::new(of, kind, values, NEEDS)?;
+        let judged = Judged::new(of, kind, &values, NEEDS)?;
         Ok(Faithfulness {
             judged: match formula {
                 Formula::Unsupported => judged.lower(),

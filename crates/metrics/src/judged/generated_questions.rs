@@ -46,7 +46,7 @@ impl GeneratedQuestions {
             )),
             ..Values::default()
         };
-        let mut judged = Judged::new(of, KIND, values, &[Column::Question, Column::Answer])?;
+        let mut judged = Judged::new(of, KIND, &values, &[Column::Question, Column::Answer])?;
         judged.info.embeds = true;
         Ok(GeneratedQuestions {
             judged,

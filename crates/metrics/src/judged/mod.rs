@@ -55,7 +55,7 @@ impl Judged {
     fn new(
         of: &Build<'_>,
         kind: Kind,
-        values: Values,
+        values: &Values,
         needs: &[Column],
     ) -> Result<Self, BuildError> {
         let prompt = Prompt::new(of, kind.template, kind.task, values)?;

@@ -110,7 +110,7 @@ impl Rubric {
             form: text,
         };
         Ok(Rubric {
-            judged: Judged::new(of, kind, values, &[Column::Answer])?,
+            judged: Judged::new(of, kind, &values, &[Column::Answer])?,
             criteria: criteria.to_owned(),
             form,
         })

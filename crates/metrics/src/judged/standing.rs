@@ -1,7 +1,9 @@
 //! Whether words stand in texts, by comparing strings: what a judge quotes is held against what it was shown.
 //!
 //! White space, case, punctuation, quotation marks and the several ways to write a letter (NFKC) do not count. Letters and
-//! digits do, in their order.
+//! digits do, in their order, and what belongs to a number: a sign before it, a point or comma within.
+
+use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
@@ -43,7 +45,7 @@ impl Texts {
             return Err(Fault::Empty);
         }
         for part in &parts {
-            if !self.0.iter().any(|text| text.contains(part.as_str())) {
+            if !self.0.iter().any(|text| has_part(text, part)) {
                 return Err(Fault::Invented);
             }
             // A passage that is itself that short may be quoted as a whole.
@@ -64,24 +66,100 @@ impl Texts {
 
 /// The name as it is compared; empty when it has no letter and no digit.
 pub(super) fn normalised(text: &str) -> String {
+    let letters: Vec<char> = apart(text).nfkc().flat_map(char::to_lowercase).collect();
     let mut normal = String::with_capacity(text.len());
     let mut is_gap = false;
-    for letter in text.nfkc().flat_map(char::to_lowercase) {
-        if !letter.is_alphanumeric() && !is_combining_mark(letter) {
+    for (at, &letter) in letters.iter().enumerate() {
+        let around = (letters.get(..at), letters.get(at + 1..));
+        let (Some(before), Some(after)) = around else {
+            continue;
+        };
+        let sign = sign(before, letter, after);
+        let is_part = letter.is_alphanumeric() || is_combining_mark(letter);
+        if sign.is_none() && !is_part && !is_within_number(before, letter, after) {
             // An apostrophe is inside of a word in one edition and left out in another.
             is_gap |= !matches!(letter, '\'' | '’' | '‘' | 'ʼ' | '\u{ad}' | '\u{200b}');
             continue;
         }
-        let is_between_words = normal
-            .chars()
-            .next_back()
-            .is_some_and(|before| !(is_unspaced(before) || is_unspaced(letter)));
-        if std::mem::take(&mut is_gap) && is_between_words {
+        let is_between_words = normal.chars().next_back().is_some_and(|before| {
+            !(is_unspaced(before) || is_unspaced(letter) || SIGNS.contains(&before))
+        });
+        if (std::mem::take(&mut is_gap) || sign.is_some()) && is_between_words {
             normal.push(' ');
         }
-        normal.push(letter);
+        normal.push(sign.unwrap_or(letter));
     }
     normal
+}
+
+/// What makes another number of the one behind it.
+const SIGNS: [char; 8] = ['-', '+', '±', '<', '>', '≤', '≥', '≠'];
+
+/// The sign of a number, if this is one.
+fn sign(before: &[char], letter: char, after: &[char]) -> Option<char> {
+    let letter = if letter == '−' { '-' } else { letter };
+    if !SIGNS.contains(&letter) {
+        return None;
+    }
+    let is_digit = |letter: Option<&char>| letter.is_some_and(|letter| letter.is_numeric());
+    let is_sign = match letter {
+        // Between words and numbers it is a hyphen or a range, and before a space a bullet.
+        '-' | '+' | '±' => {
+            let is_behind_word = before.last().is_some_and(|before| before.is_alphanumeric());
+            !is_behind_word && is_digit(after.first())
+        }
+        // At the beginning of a line it marks a quotation.
+        '>' => {
+            let is_first = before.iter().rev().find(|letter| **letter != ' ');
+            is_first.is_some_and(|before| *before != '\n') && is_digit(after_spaces(after))
+        }
+        _ => is_digit(after_spaces(after)),
+    };
+    is_sign.then_some(letter)
+}
+
+fn after_spaces(letters: &[char]) -> Option<&char> {
+    letters.iter().find(|letter| **letter != ' ')
+}
+
+/// A point, comma or colon between two digits, without which they would be another number.
+fn is_within_number(before: &[char], letter: char, after: &[char]) -> bool {
+    let is_digit = |letter: Option<&char>| letter.is_some_and(|letter| letter.is_numeric());
+    matches!(letter, '.' | ',' | ':') && is_digit(before.last()) && is_digit(after.first())
+}
+
+/// The text with raised and lowered digits apart from what stands before them: 10⁶ is not 106.
+fn apart(text: &str) -> Cow<'_, str> {
+    let is_small = |letter: char| matches!(letter, '²' | '³' | '¹' | '⁰'..='₎');
+    if !text.contains(is_small) {
+        return Cow::Borrowed(text);
+    }
+    let mut apart = String::with_capacity(text.len() + 8);
+    let mut is_behind_small = false;
+    for letter in text.chars() {
+        if is_small(letter) && !is_behind_small {
+            apart.push(' ');
+        }
+        is_behind_small = is_small(letter);
+        apart.push(letter);
+    }
+    Cow::Owned(apart)
+}
+
+/// Whether the part stands in the text, and cuts no number.
+fn has_part(text: &str, part: &str) -> bool {
+    let belongs = |letter: Option<char>| {
+        letter.is_some_and(|letter| {
+            letter.is_numeric() || SIGNS.contains(&letter) || matches!(letter, '.' | ',' | ':')
+        })
+    };
+    text.match_indices(part).any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + part.len()..].chars().next();
+        let cuts_first = belongs(before) && belongs(part.chars().next());
+        let cuts_last = belongs(part.chars().next_back()) && belongs(after);
+        !cuts_first && !cuts_last
+    })
 }
 
 fn letters(part: &str) -> usize {
@@ -159,6 +237,39 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_quoted_whole_and_with_its_sign() {
+        let texts = Texts::new([
+            "The fine is 5000 euros, 1.5 million at most; -5 percent in 2020.",
+            "Sell when the price is < 100 units, at 10⁶ in all (10-15 pieces).\n> 7 items are quoted",
+        ]);
+        for quote in [
+            "the fine is 5000",
+            "1.5 million at most",
+            "-5 percent in 2020",
+            "−5 percent",
+            "price is <100 units",
+            "at 10⁶ in all",
+            "10-15 pieces",
+            "7 items are quoted",
+        ] {
+            assert_eq!(texts.check(quote), Ok(()), "{quote}");
+        }
+        for quote in [
+            "The fine is 50",
+            "000 euros",
+            "15 million at most",
+            "5 million at most",
+            "5 percent in 2020",
+            "5 percent in 202",
+            "price is > 100 units",
+            "price is 100 units",
+            "at 106 in all",
+        ] {
+            assert_eq!(texts.check(quote), Err(Fault::Invented), "{quote}");
+        }
+    }
+
+    #[test]
     fn a_name_is_whole_words() {
         for (name, expected) in [
             ("gustave eiffel", true),
@@ -178,7 +289,8 @@ mod tests {
         #[test]
         fn a_part_of_a_passage_is_never_invented(text in "\\PC{0,40}", from in 0_usize..40, length in 0_usize..40) {
             let quote: String = text.chars().skip(from).take(length).collect();
-            // Where a letter is cut from its mark or its ligature, the quote has other letters.
+            // Where a number is cut, or a letter from its mark or its ligature, the quote says something else.
+            prop_assume!(!text.contains(char::is_numeric));
             prop_assume!(normalised(&text).replace(' ', "").contains(&normalised(&quote).replace(' ', "")));
             let found = Texts::new([text.as_str()]).check(&quote.replace('…', " ").replace("...", " "));
             if text.is_ascii() && !text.contains("...") {

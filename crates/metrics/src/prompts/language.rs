@@ -5,6 +5,11 @@ use whatlang::Lang;
 /// How much of a text is looked at, in bytes: more tells no more, and takes its time.
 const LOOKED_AT: usize = 600;
 
+/// All names that [`of`] may give.
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    Lang::all().iter().map(|lang| lang.eng_name())
+}
+
 /// The English name of the language; `None` for English, the language of the instructions, and when it is uncertain.
 ///
 /// The same text has the same language everywhere: it is a part of the prompt, and so of the key of the cache.

@@ -12,6 +12,8 @@ mod template;
 pub(crate) use data::Part;
 pub(crate) use template::Values;
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest as _, Sha256};
 
 use crate::registry::{Build, BuildError};
@@ -29,8 +31,8 @@ pub(crate) struct Prompt {
     system: String,
     /// The task of the user message; `{items}` stands for their number.
     task: &'static str,
-    /// What makes other instructions for another language, where the template does.
-    by_language: Option<Box<(Template, Values)>>,
+    /// The instructions for texts in another language, where the template has others for them.
+    by_language: BTreeMap<&'static str, String>,
     sha256: String,
 }
 
@@ -40,18 +42,22 @@ impl Prompt {
         of: &Build<'_>,
         built_in: &'static str,
         task: &'static str,
-        values: Values,
+        values: &Values,
     ) -> Result<Prompt, BuildError> {
         let source = of.files.prompt.as_deref().unwrap_or(built_in);
         Prompt::of(source, task, values).map_err(|wrong| of.bad("prompt", wrong))
     }
 
-    fn of(source: &str, task: &'static str, values: Values) -> Result<Prompt, Wrong> {
+    fn of(source: &str, task: &'static str, values: &Values) -> Result<Prompt, Wrong> {
         let template = Template::new(source)?;
-        let system = template.render(&values, NOTE, None)?;
+        let system = template.render(values, NOTE, None)?;
+        let mut by_language = BTreeMap::new();
         if template.has_language {
-            // What is wrong in the part for other languages is said now, and not at the first sample of one.
-            template.render(&values, NOTE, Some("Italian"))?;
+            // What is wrong in the part for a language is said now, and not at its first sample.
+            for language in language::all() {
+                let system = template.render(values, NOTE, Some(language))?;
+                by_language.insert(language, system);
+            }
         }
         let mut hash = Sha256::new();
         for fixed in [source, &system, task, data::LAYOUT] {
@@ -61,9 +67,9 @@ impl Prompt {
         let mut sha256 = String::with_capacity(64);
         data::push_hex(&mut sha256, &hash.finalize());
         Ok(Prompt {
-            by_language: template.has_language.then(|| Box::new((template, values))),
             system,
             task,
+            by_language,
             sha256,
         })
     }
@@ -81,16 +87,12 @@ impl Prompt {
     /// The messages for these data: so many items, and a text in the language of what is judged.
     pub(crate) fn render(&self, items: usize, spoken: &str, parts: &[Part<'_>]) -> Vec<Message> {
         let language = language::of(spoken);
-        let system = match (&self.by_language, language) {
-            // Rendered for another language when it was made: should this one fail, the prompt without a language will do.
-            (Some(made), Some(language)) => made.0.render(&made.1, NOTE, Some(language)).ok(),
-            _ => None,
-        };
+        let system = language.and_then(|language| self.by_language.get(language));
         let task = self.task.replace("{items}", &items.to_string());
         vec![
             Message {
                 role: Role::System,
-                content: system.unwrap_or_else(|| self.system.clone()),
+                content: system.unwrap_or(&self.system).clone(),
             },
             Message {
                 role: Role::User,
@@ -110,7 +112,7 @@ mod tests {
             form: form::grade([1, 5]),
             ..Values::default()
         };
-        Prompt::of(source, "Grade {items}.", values).unwrap()
+        Prompt::of(source, "Grade {items}.", &values).unwrap()
     }
 
     #[test]
@@ -127,6 +129,19 @@ mod tests {
             hashes.len()
         );
         assert!(hashes.iter().all(|hash| hash.len() == 64));
+    }
+
+    #[test]
+    fn a_mistake_in_the_part_for_one_language_is_said_at_once() {
+        for mistake in [
+            "{{ 1 // 0 }}",
+            "{{ low | shout }}",
+            "{% for a in range(900) %}{% for b in range(900) %}{% endfor %}{% endfor %}",
+        ] {
+            let source = format!("Grade.\n{{% if language == 'German' %}}{mistake}{{% endif %}}");
+            let wrong = Prompt::of(&source, "", &Values::default()).unwrap_err();
+            assert!(wrong.to_string().starts_with("line 2: "), "{wrong}");
+        }
     }
 
     #[test]

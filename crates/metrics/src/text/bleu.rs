@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::formula::score;
 use super::ngrams::{Counts, Numbers};
-use super::tokens::BleuTokenizer;
+use super::tokens::{self, BleuTokenizer};
 use super::{info, sides};
 use crate::outcome::{Answer, Outcome, Step};
 use crate::registry::{Build, BuildError};
@@ -101,14 +101,14 @@ struct Statistics {
 
 impl Statistics {
     fn of(tokenizer: BleuTokenizer, answer: &str, references: &[&str]) -> Self {
-        let cut = |text: &str| tokenizer.cut(text.trim_end());
+        let cut = |text: &str| tokenizer.cut(text.trim_end_matches(tokens::is_space));
         let answer = cut(answer);
         let references: Vec<String> = references.iter().map(|text| cut(text)).collect();
         let mut numbers = Numbers::default();
-        let answer = numbers.of(answer.split_whitespace());
+        let answer = numbers.of(tokens::split(&answer));
         let references: Vec<Vec<u32>> = references
             .iter()
-            .map(|text| numbers.of(text.split_whitespace()))
+            .map(|text| numbers.of(tokens::split(text)))
             .collect();
         let lengths = references.iter().map(|side| side.len() as u64);
         let length = answer.len() as u64;

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use super::bleu::{VERSION, number_of_references};
 use super::formula::score;
 use super::ngrams::{Counts, Numbers};
-use super::{info, sides};
+use super::{info, sides, tokens};
 use crate::outcome::{Answer, Outcome, Step};
 use crate::sample::Sample;
 use crate::{Corpus, Info, Metric};
@@ -67,7 +67,7 @@ fn best(answer: &str, references: &[&str], words: u32) -> (Vec<Counts>, f64) {
 }
 
 fn counts(answer: &str, reference: &str, words: u32) -> Vec<Counts> {
-    let letters = |text| str::split_whitespace(text).flat_map(str::chars);
+    let letters = |text| tokens::split(text).flat_map(str::chars);
     let mut all = of_sides(letters(answer), letters(reference), LETTERS);
     if words > 0 {
         let marked = |text| without_marks(text).into_iter();
@@ -96,7 +96,7 @@ fn of_sides<T: Eq + Hash>(
 /// The words, each with the sign of ASCII at its end, or else at its beginning, as a word of its own.
 fn without_marks(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
-    for word in text.split_whitespace() {
+    for word in tokens::split(text) {
         let last = word.char_indices().next_back();
         match (last, word.chars().next()) {
             (Some((0, _)) | None, _) => words.push(word),

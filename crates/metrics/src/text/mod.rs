@@ -200,7 +200,7 @@ drafts 4 to 2020-12 are known; a `$ref` to another document is refused.",
     Entry {
         name: "json_equal",
         about: "the answer is the JSON of the reference",
-        definition: r"1 when the answer, or what stands in its code fence, is the same JSON as a reference: numbers by value, members in any order,
+        definition: r"1 when the answer, or what stands in its code fence, is the same JSON as a reference: numbers by value, whole ones of up to 64 bits exactly; members in any order,
 lists in theirs. *Not applicable* where no reference is JSON.",
         keys: &[],
         example: "",

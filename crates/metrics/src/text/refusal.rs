@@ -8,8 +8,19 @@ use crate::lexical::is_refusal;
 use crate::outcome::Outcome;
 use crate::{Column, Metric};
 
-/// What an answer that declines says near its beginning in other languages than English, in lower case.
-const PHRASES: [&str; 36] = [
+/// What an answer that declines says near its beginning, in lower case, beside what the judge that counts words knows.
+const PHRASES: [&str; 46] = [
+    // English, of an answer that is not in what was retrieved
+    "context does not contain",
+    "context doesn't contain",
+    "context does not provide",
+    "context does not mention",
+    "documents do not contain",
+    "documents do not mention",
+    "documents do not provide",
+    "is not in the context",
+    "is not in the provided",
+    "not mentioned in the provided",
     // German, French, Spanish, Italian
     "ich weiß es nicht",
     "ich weiß nicht",
@@ -85,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_knows_refusals_of_other_languages() {
+    fn it_knows_refusals_of_many_languages() {
         for answer in [
             "I don't know.",
             "Non lo so, mi dispiace.",
@@ -93,6 +104,8 @@ mod tests {
             "我不知道这个问题的答案。",
             "لا أعرف الجواب.",
             "None",
+            "The provided context does not contain information about this.",
+            "Unfortunately, the documents do not mention it.",
         ] {
             assert!(declines(answer), "{answer}");
         }

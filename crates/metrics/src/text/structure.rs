@@ -77,20 +77,27 @@ pub(super) fn equal(of: &Build<'_>) -> Box<dyn Metric> {
     })
 }
 
-/// The JSON of an answer, which may stand in a code fence.
+/// The JSON of an answer, which may stand in a code fence, with words around it.
 fn parsed(text: &str) -> Result<Value, String> {
-    let text = text.trim();
-    let inner = text.strip_prefix("```").and_then(|rest| {
+    let inner = text.split_once("```").and_then(|(_, rest)| {
         let (_, rest) = rest.split_once('\n')?;
-        rest.trim_end().strip_suffix("```")
+        Some(rest.split_once("```")?.0)
     });
-    serde_json::from_str(inner.unwrap_or(text)).map_err(|error| format!("no JSON: {error}"))
+    let text = text.trim();
+    // Within JSON a fence is a part of a text.
+    serde_json::from_str(text)
+        .or_else(|error| inner.map_or(Err(error), serde_json::from_str))
+        .map_err(|error| format!("no JSON: {error}"))
 }
 
 fn is_equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
+        // As doubles, different whole numbers beyond 2^53 would be equal.
+        (Value::Number(one), Value::Number(other)) if !one.is_f64() && !other.is_f64() => {
+            one == other
+        }
         (Value::Number(one), Value::Number(other)) => {
-            one == other || one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
+            one.as_f64().is_some_and(|one| Some(one) == other.as_f64())
         }
         (Value::Array(one), Value::Array(other)) => {
             one.len() == other.len()

@@ -217,3 +217,26 @@ fn the_corpus_values_of_sacrebleu_are_matched() {
         }
     }
 }
+
+#[test]
+fn json_is_equal_by_value() {
+    let metric = built("json_equal", "").unwrap();
+    for (answer, reference, is_equal) in [
+        ("{\"a\": 1, \"b\": [2]}", "{\"b\": [2.0], \"a\": 1e0}", true),
+        ("```json\n[1]\n```", "[1]", true),
+        (
+            "Here it is:\n```json\n[1]\n```\nAnything else?",
+            "[1]",
+            true,
+        ),
+        ("Use ``` for code.", "[1]", false),
+        ("[1, 2]", "[2, 1]", false),
+        // Different ids that are the same double.
+        ("1234567890123456789", "1234567890123456780", false),
+        ("9007199254740993", "9007199254740992", false),
+        ("-9007199254740993", "-9007199254740993", true),
+    ] {
+        let score = score(metric.as_ref(), &sample(answer, &[reference]));
+        assert_eq!(score > 0.5, is_equal, "{answer}, {reference}");
+    }
+}

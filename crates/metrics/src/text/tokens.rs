@@ -112,7 +112,7 @@ impl BleuTokenizer {
             BleuTokenizer::Mteval13a => western(&format!(" {} ", unescaped(text))),
             BleuTokenizer::Chinese => {
                 let mut spaced = String::with_capacity(text.len() * 2);
-                for letter in text.trim().chars() {
+                for letter in text.trim_matches(is_space).chars() {
                     if is_chinese(letter) {
                         spaced.extend([' ', letter, ' ']);
                     } else {
@@ -132,6 +132,16 @@ impl BleuTokenizer {
             BleuTokenizer::None => text.to_owned(),
         }
     }
+}
+
+/// What stands between white space, which for Python are the separators of ASCII (U+001C to U+001F) too.
+pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
+    text.split(is_space).filter(|part| !part.is_empty())
+}
+
+/// White space as Python has it.
+pub(super) fn is_space(letter: char) -> bool {
+    letter.is_whitespace() || matches!(letter, '\u{1c}'..='\u{1f}')
 }
 
 /// As mteval takes them out of its files.

@@ -36,7 +36,11 @@ pub(super) fn run(args: &DriftArgs) -> Result<ExitCode, Error> {
         Some(_) => None,
         None => reasked.drift.moved(),
     };
-    let message = format!("{}{}", sentence(&reasked.drift), advice(moved));
+    let message = format!(
+        "{}{}",
+        sentence(&reasked.drift),
+        advice(moved, reasked.ended.as_ref())
+    );
     let text = match args.json {
         true => json(&Document {
             schema: "rag-gate/judge-drift/1",
@@ -54,8 +58,10 @@ pub(super) fn run(args: &DriftArgs) -> Result<ExitCode, Error> {
     })
 }
 
-fn advice(moved: Option<bool>) -> &'static str {
+fn advice(moved: Option<bool>, ended: Option<&Ended>) -> &'static str {
     match moved {
+        // What it was like is still known: it has to answer first.
+        None if ended.is_some() => "",
         Some(true) => {
             "; measure the baseline's commit again with this judge, update the baseline, and pin again"
         }
@@ -73,10 +79,10 @@ fn report(reasked: &Reasked, message: &str) -> String {
         "judge {}: {} of {}, asked again with {}",
         reporter::plain(name.unwrap_or("unknown")),
         plural(count(drift.samples), "answer"),
-        drift
-            .pinned_at
-            .as_deref()
-            .map_or("unknown", |at| at.get(..10).unwrap_or(at)),
+        drift.pinned_at.as_deref().map_or_else(
+            || "unknown".to_owned(),
+            |at| reporter::plain(at.get(..10).unwrap_or(at))
+        ),
         plural(count(drift.calls), "call"),
     ));
     if let (Some(then), Some(now)) = (&reasked.reported_then, &judge.reported_model)

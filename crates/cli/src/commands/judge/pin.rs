@@ -6,6 +6,7 @@ use std::path::Path;
 use gate::judge_drift::MIN_SCORES;
 use gate::number;
 use gate::stats::mean;
+use runner::control::Ended;
 use runner::pinned::{About, Pinned, SCHEMA, choose};
 use runner::program::Programs;
 use runner::record;
@@ -32,7 +33,10 @@ pub(super) fn run(args: &PinArgs) -> Result<ExitCode, Error> {
     output::check_writable(path)?;
     let judge = run::judge_name(&configured);
     let whole = configured.work.dataset.len();
-    let (pinned, calls) = ask(args, &evaluation, configured)?;
+    let Some((pinned, calls)) = ask(args, &evaluation, configured)? else {
+        console::note("nothing was pinned: it was interrupted");
+        return Ok(ExitCode::Interrupted);
+    };
     let text = pinned.write().map_err(|error| Error::Output {
         path: path.to_owned(),
         error: error.into(),
@@ -56,12 +60,12 @@ pub(super) fn run(args: &PinArgs) -> Result<ExitCode, Error> {
     Ok(ExitCode::Pass)
 }
 
-/// Chooses answers and has them scored; with the calls that it took, where anybody was called.
+/// Chooses answers and has them scored; with the calls that it took, where anybody was called. `None` when it was interrupted.
 fn ask(
     args: &PinArgs,
     evaluation: &EvaluationArgs,
     configured: Configured,
-) -> Result<(Pinned, Option<usize>), Error> {
+) -> Result<Option<(Pinned, Option<usize>)>, Error> {
     let path = configured.source.path.clone().unwrap_or_default();
     let of = |error| Error::Dataset {
         path: path.clone(),
@@ -99,6 +103,9 @@ fn ask(
     };
     let pinned_at = jiff::Timestamp::now();
     let done = carry_out(work, &Manner::of(evaluation, std::time::Duration::ZERO))?;
+    if done.ended == Some(Ended::Interrupted) {
+        return Ok(None);
+    }
     if let Some(ended) = &done.ended {
         return Err(Error::Refused {
             message: format!("nothing was pinned: {}", why(ended)),
@@ -129,7 +136,7 @@ fn ask(
     };
     let pinned = Pinned::of(about, samples, &done.job.metrics, &done.outcomes);
     let calls = usize::try_from(done.counts.calls).unwrap_or(usize::MAX);
-    Ok((pinned, is_called.then_some(calls)))
+    Ok(Some((pinned, is_called.then_some(calls))))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {

@@ -184,3 +184,41 @@ fn killed_at_any_moment_a_run_loses_only_what_was_under_way() {
         true
     );
 }
+
+#[test]
+fn a_formula_on_an_endless_text_holds_up_nobody() {
+    let project = Project {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    // What a model writes that is stuck: minutes of work for a distance.
+    let text = |letters: &str| letters.repeat(100_000);
+    let row = serde_json::json!({"id": "a", "question": "?", "answer": text("abcd"), "reference": text("badc")});
+    project.write("answers.jsonl", &format!("{row}\n"));
+    project.write(
+        "gate.toml",
+        "[dataset]\npath = \"answers.jsonl\"\n[metrics.edit_similarity]\n[metrics.length]\nat_least = 1\n",
+    );
+    let child = start(&project, &["run", "--quiet"]);
+    // Signals are listened to before samples are taken up; the first one may come too early for a handler.
+    std::thread::sleep(Duration::from_millis(500));
+    signal(&child, "INT");
+    std::thread::sleep(Duration::from_millis(50));
+    signal(&child, "INT");
+    let began = Instant::now();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert!(began.elapsed() < Duration::from_secs(10));
+    ran.ended(130);
+}
+
+#[test]
+fn an_interrupted_pin_pins_nothing_and_ends_with_130() {
+    let judge = slow(20);
+    let project = Project::new(30, &judge.server.url(), "");
+    let child = start(&project, &["judge", "pin", "--quiet", "--to", "kept.jsonl"]);
+    wait_for(|| judge.server.stats().completed >= 1);
+    signal(&child, "INT");
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    ran.ended(130);
+    assert!(ran.stderr.contains("nothing was pinned"), "{}", ran.stderr);
+    assert!(!project.path("kept.jsonl").exists());
+}

@@ -127,6 +127,29 @@ fn a_number_of_the_row_is_a_score() {
 }
 
 #[test]
+fn a_number_too_large_to_be_a_score_is_one_failure() {
+    let project = Project {
+        folder: tempfile::tempdir().unwrap(),
+    };
+    project.write(
+        "gate.toml",
+        "[dataset]\npath = \"answers.jsonl\"\n[metrics.latency_s]\n[metrics.length]\nat_least = 1\n",
+    );
+    project.write(
+        "answers.jsonl",
+        "{\"question\":\"?\",\"answer\":\"a\",\"latency\":1e301}\n{\"question\":\"!\",\"answer\":\"b\",\"latency\":2}\n",
+    );
+    project.gate(&["run", "--quiet"]).ended(0);
+    let samples = &project.json(".rag-gate/results.json")["samples"];
+    assert_eq!(
+        samples[0]["failures"]["latency_s"],
+        json!({"kind": "not-a-number", "message": "the score is 1e301: too large to be one"})
+    );
+    assert_eq!(samples[0]["scores"]["length"], 1.0);
+    assert_eq!(samples[1]["scores"]["latency_s"], 2.0);
+}
+
+#[test]
 fn a_path_that_is_none_is_said_where_it_stands() {
     let (_project, ran) =
         one_row("[metrics.total]\nkind = \"json_path\"\npath = \"usage.total\"\n");
