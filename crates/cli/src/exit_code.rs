@@ -20,7 +20,7 @@ pub(crate) enum ExitCode {
     CannotJudge = 3,
     /// A bug in rag-gate.
     Internal = 4,
-    /// Ctrl-C or SIGTERM.
+    /// Ctrl-C, SIGTERM or SIGHUP.
     #[cfg(feature = "runner")]
     Interrupted = 130,
 }

@@ -159,11 +159,15 @@ pub(crate) fn text_from(bytes: impl Read, name: &str) -> Result<String, Error> {
 /// A text file of at most so many MiB, in UTF-8.
 #[cfg(feature = "runner")]
 pub(crate) fn small_text(path: &Path, mebibytes: u64) -> io::Result<String> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
+    // Looked at before it is opened, since to open a pipe is to wait for whoever writes into it.
+    let found = std::fs::metadata(path)?;
+    if found.is_dir() {
         return Err(io::Error::other("it is a folder"));
     }
-    text_of(file, mebibytes << 20)
+    if !found.is_file() {
+        return Err(io::Error::other("it is no file, but a pipe or a device"));
+    }
+    text_of(File::open(path)?, mebibytes << 20)
 }
 
 fn text_of(bytes: impl Read, most: u64) -> io::Result<String> {

@@ -28,10 +28,11 @@ pub(crate) const ENTRIES: &[Entry] = &[Entry {
     about: "what a program of your own says",
     definition: "the number that a program answers for the sample. The program is started once for each worker, reads a \
 sample as one line of JSON from its standard input and answers with one line of JSON: `{\"score\": 0.5, \"reason\": \"…\"}`, \
-`{\"not_applicable\": \"why\"}` or `{\"error\": \"why\"}`.
+`{\"not_applicable\": \"why\"}` or `{\"error\": \"why\"}`, each with the `id` of the sample: an answer without it cannot be \
+told from a line too many.
 
 Not applicable where the program says so. A program that ends, is silent for `timeout` (60 s), or answers something else \
-fails that sample alone and is started again; a score that is no finite number, or outside `range`, is a failure. \
+fails that sample and is started again; a score that is no finite number, or outside `range`, is a failure. \
 Answers are not cached. `direction` (higher) and `range` (none) of gate.toml say what the number means.
 
 The version is the hash of the command line: what the program itself does may change unseen, so give it a new argument \

@@ -262,7 +262,7 @@ const IDS: [&str; 8] = [
     "n",
 ];
 const REASONS: [&str; 5] = ["reason", "explanation", "why", "rationale", "reasoning"];
-const QUOTES: [&str; 4] = ["quote", "evidence", "citation", "source_text"];
+const QUOTES: [&str; 5] = ["quote", "quotes", "evidence", "citation", "source_text"];
 const SOURCES: [&str; 4] = ["sources", "source", "passages", "source_ids"];
 const GRADES: [&str; 4] = ["grade", "score", "rating", "value"];
 const SCORES: [&str; 4] = ["score", "overall_score", "final_score", "mean"];
@@ -443,28 +443,29 @@ fn holds(value: &Json) -> Result<f64, Unreadable> {
 }
 
 fn reason(value: &Json) -> String {
-    text(value, &REASONS).unwrap_or_default()
-}
-
-/// A text, or the texts of a list.
-fn quote(value: &Json) -> Option<String> {
-    let Some(Json::List(parts)) = value.member(&QUOTES) else {
-        return text(value, &QUOTES);
-    };
-    let parts = parts.iter().map(|part| match part {
-        Json::Text(text) => Some(text.as_str()),
-        _ => None,
-    });
-    parts
-        .collect::<Option<Vec<_>>>()
-        .map(|parts| parts.join(" … "))
-}
-
-fn text(value: &Json, names: &[&str]) -> Option<String> {
-    match value.member(names) {
-        Some(Json::Text(text)) => Some(text.clone()),
-        _ => None,
+    match value.member(&REASONS) {
+        Some(Json::Text(reason)) => reason.clone(),
+        _ => String::new(),
     }
+}
+
+/// A text, or the texts of a list; `None` when there is none. Something else is no quote that could be looked for: an empty
+/// one, since it was not left out.
+fn quote(value: &Json) -> Option<String> {
+    let part = |part: &Json| match part {
+        Json::Text(text) => Some(text.clone()),
+        Json::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let quote = match value.member(&QUOTES)? {
+        Json::Null => return None,
+        Json::List(parts) => {
+            let parts: Option<Vec<_>> = parts.iter().map(part).collect();
+            parts.map(|parts| parts.join(" … "))
+        }
+        other => part(other),
+    };
+    Some(quote.unwrap_or_default())
 }
 
 /// `{"items": [{"id": 1, "sources": [1, 3]}, …]}`: for each item the sources that hold it.

@@ -17,6 +17,10 @@ pub struct Request {
     pub items: Vec<String>,
     /// What the items are held against.
     pub evidence: Vec<String>,
+    /// How many of the items, from the first, are claims of the answer, where those after them are of its references. The
+    /// prompt says it too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub of_answer: Option<usize>,
 }
 
 /// One message of a prompt.

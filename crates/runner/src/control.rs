@@ -9,7 +9,7 @@ use crate::judge::Failure;
 /// Why a run ended before it was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// Ctrl-C or SIGTERM.
+    /// Ctrl-C, SIGTERM or SIGHUP.
     Interrupted,
     /// The time for the run was up.
     Deadline,

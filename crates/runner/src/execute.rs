@@ -91,6 +91,18 @@ impl Outcomes {
             .count()
     }
 
+    /// Puts a failure in the place of what was no failure; false when there is nothing to be replaced.
+    fn revoke(&mut self, unit: Unit, failure: Outcome) -> bool {
+        let slot = self.slots.get_mut(unit.sample * self.metrics + unit.metric);
+        match slot.and_then(OnceLock::get_mut) {
+            None | Some(Outcome::Failed { .. }) => false,
+            Some(outcome) => {
+                *outcome = failure;
+                true
+            }
+        }
+    }
+
     fn settle(&self, unit: Unit, outcome: Outcome) {
         if let Some(slot) = self.slots.get(unit.sample * self.metrics + unit.metric) {
             // Each unit is settled once.
@@ -150,10 +162,24 @@ pub async fn execute(job: Arc<Job>) -> Outcomes {
         // A formula on a long text looks at no signal; nobody waits for it.
         () = given_up(&job.control) => {}
     }
-    Arc::try_unwrap(outcomes).unwrap_or_else(|shared| Outcomes {
+    let mut outcomes = Arc::try_unwrap(outcomes).unwrap_or_else(|shared| Outcomes {
         slots: shared.slots.clone(),
         metrics: shared.metrics,
-    })
+    });
+    revoke(&job, &mut outcomes, job.programs.end().await);
+    outcomes
+}
+
+/// Makes failures of what turned out to be no scores.
+fn revoke(job: &Job, outcomes: &mut Outcomes, scores: Vec<(usize, usize, Failure)>) {
+    for (metric, sample, failure) in scores {
+        if outcomes.revoke(Unit { sample, metric }, failed(failure.clone())) {
+            job.progress.revoked();
+            let sample = job.dataset.sample(sample);
+            let id = sample.map_or_else(|_| String::new(), |sample| sample.id);
+            ends_at_the_first(job, metric, &id, failure);
+        }
+    }
 }
 
 /// Waits until calls are given up, and a moment more for what they leave behind.
@@ -471,8 +497,9 @@ impl Work {
                 Call::Run => {
                     // A program has turns of its own: whoever waits for one takes no place from the judge.
                     becomes_waiter();
+                    let Unit { sample, metric } = self.unit;
                     job.programs
-                        .run(self.unit.metric, &self.sample, &job.control)
+                        .run(metric, sample, &self.sample, &job.control)
                         .await
                 }
                 Call::Embed(texts) => match &job.embeddings {
@@ -532,19 +559,24 @@ fn settle(job: &Job, outcomes: &Outcomes, unit: Unit, sample: &str, outcome: Out
         return;
     }
     let is_failed = matches!(outcome, Outcome::Failed { .. });
-    if let (true, Outcome::Failed { kind, message }) = (job.fail_fast, &outcome) {
-        let metric = job.metrics.get(unit.metric);
-        job.control.end(Ended::FailFast {
-            sample: sample.to_owned(),
-            metric: metric.map_or_else(String::new, |metric| metric.info().name.clone()),
-            failure: Failure {
-                kind: *kind,
-                message: message.clone(),
-            },
-        });
+    if let Outcome::Failed { kind, message } = &outcome {
+        let (kind, message) = (*kind, message.clone());
+        ends_at_the_first(job, unit.metric, sample, Failure { kind, message });
     }
     outcomes.settle(unit, outcome);
     job.progress.settled(is_failed);
+}
+
+/// Ends the run at a failure, where it is to end at the first.
+fn ends_at_the_first(job: &Job, metric: usize, sample: &str, failure: Failure) {
+    if job.fail_fast {
+        let metric = job.metrics.get(metric);
+        job.control.end(Ended::FailFast {
+            sample: sample.to_owned(),
+            metric: metric.map_or_else(String::new, |metric| metric.info().name.clone()),
+            failure,
+        });
+    }
 }
 
 fn failed(failure: Failure) -> Outcome {

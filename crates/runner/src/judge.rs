@@ -169,7 +169,7 @@ impl Judge {
             }
         }
         let key = self.key(request, repeat);
-        let read = |entry: &Entry| self.read(request, &entry.answer, &entry.numerals);
+        let read = |entry: &Entry| read(request, entry);
         let answer = self.recorded(&key, read).ok_or(key)?;
         self.progress.requested();
         Ok(Ok(answer))
@@ -183,7 +183,7 @@ impl Judge {
         request: &Request,
         becomes_waiter: impl FnOnce(),
     ) -> Result<Answer, Failure> {
-        let read = |entry: &Entry| self.read(request, &entry.answer, &entry.numerals);
+        let read = |entry: &Entry| read(request, entry);
         let outcome = self
             .fly(key, becomes_waiter, async {
                 if let Some(answer) = self.recorded(&key, read) {
@@ -318,47 +318,17 @@ impl Judge {
                 }
             }
         };
-        let answer = self.understood(request, reading, &completion.numerals);
-        self.record(
-            key,
-            &Entry {
-                answer: completion.text,
-                numerals: completion.numerals,
-                model: completion.model,
-                usage: completion.usage,
-                at: jiff::Timestamp::now(),
-                latency_s: latency.as_secs_f64(),
-            },
-        );
-        Ok(answer)
-    }
-
-    fn read(
-        &self,
-        request: &Request,
-        raw: &str,
-        numerals: &[metrics::Numeral],
-    ) -> Result<Answer, Failure> {
-        metrics::read(request.expect, raw)
-            .map(|reading| self.understood(request, reading, numerals))
-            .map_err(|why| Failure {
-                kind: why.kind,
-                message: why.message,
-            })
-    }
-
-    /// A reading with what is known of who gave it.
-    fn understood(
-        &self,
-        request: &Request,
-        reading: metrics::Reading,
-        numerals: &[metrics::Numeral],
-    ) -> Answer {
-        let reading = match self.provider.is_model() {
-            true => metrics::of_model(request.expect, reading),
-            false => reading,
+        let entry = Entry {
+            answer: completion.text,
+            numerals: completion.numerals,
+            is_computed: completion.is_computed,
+            model: completion.model,
+            usage: completion.usage,
+            at: jiff::Timestamp::now(),
+            latency_s: latency.as_secs_f64(),
         };
-        Answer::Reading(metrics::weigh(request.expect, reading, numerals))
+        self.record(key, &entry);
+        Ok(understood(request, reading, &entry))
     }
 
     async fn embedded(&self, key: &Key, texts: &[String]) -> Result<Answer, Failure> {
@@ -382,6 +352,7 @@ impl Judge {
             &Entry {
                 answer: raw,
                 numerals: Vec::new(),
+                is_computed: false,
                 model: embeddings.model,
                 usage: embedding_usage(embeddings.usage),
                 at: jiff::Timestamp::now(),
@@ -673,6 +644,25 @@ fn sleeper(control: Control) -> impl Fn(Duration) -> BoxFuture<'static, ()> {
             }
         })
     }
+}
+
+/// What an answer says, for what was asked.
+fn read(request: &Request, entry: &Entry) -> Result<Answer, Failure> {
+    metrics::read(request.expect, &entry.answer)
+        .map(|reading| understood(request, reading, entry))
+        .map_err(|why| Failure {
+            kind: why.kind,
+            message: why.message,
+        })
+}
+
+/// A reading with what is known of who gave it.
+fn understood(request: &Request, reading: metrics::Reading, entry: &Entry) -> Answer {
+    let reading = match entry.is_computed {
+        true => reading,
+        false => metrics::of_model(request.expect, reading),
+    };
+    Answer::Reading(metrics::weigh(request.expect, reading, &entry.numerals))
 }
 
 /// Vectors of one length, one for each text.

@@ -127,6 +127,11 @@ impl Progress {
         }
     }
 
+    /// A score that was settled is none after all.
+    pub(crate) fn revoked(&self) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(crate) fn requested(&self) {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,5 +1,6 @@
 //! `rag-gate metrics`: what can be computed, and how.
 
+mod markdown;
 mod show;
 
 use std::fmt::Write;

@@ -15,6 +15,7 @@ mod explain;
 mod generate;
 #[cfg(feature = "runner")]
 mod judge;
+#[cfg(feature = "runner")]
 mod metrics;
 #[cfg(feature = "runner")]
 mod plan;

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and the deadline: how a run is ended from outside.
+//! Ctrl-C, SIGTERM, SIGHUP and the deadline: how a run is ended from outside.
 
 use std::time::Duration;
 
@@ -60,10 +60,42 @@ async fn signal() -> bool {
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return tokio::signal::ctrl_c().await.is_ok();
     };
+    // A terminal that closes is told apart from a run that was to outlive it.
+    let mut hang_up = match outlives_its_terminal() {
+        true => None,
+        false => signal(SignalKind::hangup()).ok(),
+    };
+    let hung_up = async {
+        match &mut hang_up {
+            Some(hang_up) => hang_up.recv().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         pressed = tokio::signal::ctrl_c() => pressed.is_ok(),
         told = terminate.recv() => told.is_some(),
+        told = hung_up => told.is_some(),
     }
+}
+
+/// Whether SIGHUP is ignored, as under `nohup`: to listen to it would undo that. It is asked once, before anything listens.
+#[cfg(unix)]
+fn outlives_its_terminal() -> bool {
+    use std::sync::OnceLock;
+    static OUTLIVES: OnceLock<bool> = OnceLock::new();
+    *OUTLIVES.get_or_init(|| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status
+            .lines()
+            .find_map(|line| line.strip_prefix("SigIgn:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        match ignored {
+            // The lowest bit is that of signal 1.
+            Some(mask) => mask & 1 == 1,
+            // Where the system does not say it: `nohup` leaves no output on a terminal.
+            None => !std::io::IsTerminal::is_terminal(&std::io::stderr()),
+        }
+    })
 }
 
 #[cfg(not(unix))]

@@ -95,7 +95,6 @@ pub(crate) fn carry_out(work: Work, manner: &Manner) -> Result<CarriedOut, Error
         }
         let outcomes = execute(Arc::clone(&job)).await;
         job.judge.provider().shut_down().await;
-        job.programs.shut_down().await;
         outcomes
     });
     meter.stop();

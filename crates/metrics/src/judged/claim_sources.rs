@@ -176,7 +176,8 @@ impl Metric for ClaimSources {
         ];
         let spoken = sample.answer.as_deref().unwrap_or(&table.reference);
         let messages = self.judged.prompt.render(items.len(), spoken, &parts);
-        self.judged.ask(expect, messages, items, evidence)
+        self.judged
+            .ask_both(expect, messages, items, table.of_answer, evidence)
     }
 }
 

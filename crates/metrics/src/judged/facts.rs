@@ -135,7 +135,7 @@ impl Metric for Facts {
         if wanted.is_empty() {
             return match self.formula {
                 Formula::RagasCorrectness(_) if said.is_empty() && !is_blank(answer) => {
-                    self.with_similarity(answer, &references, 1.0, None, answers)
+                    self.with_similarity(answer, &references, &ends, 1.0, None, answers)
                 }
                 _ => not_applicable("no claims in the reference"),
             };
@@ -160,7 +160,7 @@ impl Metric for Facts {
                 score: share,
                 reason,
             }),
-            _ => self.with_similarity(answer, &references, share, reason, rest),
+            _ => self.with_similarity(answer, &references, &ends, share, reason, rest),
         }
     }
 }
@@ -187,7 +187,8 @@ impl Facts {
             Part::Lines("CLAIMS OF THE REFERENCE ANSWER", of_answer + 1, wanted),
         ];
         let messages = self.judged.prompt.render(items.len(), answer, &parts);
-        self.judged.ask(expect, messages, items, evidence)
+        self.judged
+            .ask_both(expect, messages, items, of_answer, evidence)
     }
 
     fn share(&self, of_answer: &[Verdict], of_reference: &[Verdict], ends: &[usize]) -> f64 {
@@ -249,6 +250,7 @@ impl Facts {
         &self,
         answer: &str,
         references: &[&str],
+        ends: &[usize],
         facts: f64,
         why: Option<String>,
         answers: &[Answer],
@@ -260,9 +262,12 @@ impl Facts {
                 reason: why,
             });
         }
-        // Ragas has one reference.
+        // Ragas has one reference: the one whose claims are counted, and where none has a claim, the first.
         let references = match self.formula {
-            Formula::RagasCorrectness(_) => &references[..references.len().min(1)],
+            Formula::RagasCorrectness(_) => {
+                let counted = ends.iter().position(|end| *end > 0).unwrap_or(0);
+                references.get(counted..=counted).unwrap_or(references)
+            }
             _ => references,
         };
         let Some(embeddings) = answers.first() else {
@@ -308,7 +313,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Of several references Ragas has the first.
+    /// Of several references Ragas has the first, which is the first with a claim.
     fn of(of_answer: &[Verdict], of_reference: &[Verdict], ends: &[usize]) -> Counts {
         let end = ends.iter().copied().find(|end| *end > 0).unwrap_or(0);
         let yes = |verdicts: &[Verdict]| verdicts.iter().filter(|verdict| is_yes(verdict)).count();

@@ -31,9 +31,9 @@ const SUPPORTED: Kind = Kind {
 
 /// A claim that the passages do not speak of is no contradiction.
 const CONTRADICTED: Kind = Kind {
-    name: "contradiction",
+    name: "no_contradiction",
     version: "1",
-    template: include_str!("../../prompts/contradiction.md"),
+    template: include_str!("../../prompts/no_contradiction.md"),
     task: "Claims 1 to {items}: the verdict is false where the passages contradict the claim.",
 };
 

@@ -96,7 +96,26 @@ impl Judged {
             expect,
             items,
             evidence,
+            of_answer: None,
         })
+    }
+
+    /// The same about claims of both sides, of which the first `of_answer` are those of the answer.
+    fn ask_both(
+        &self,
+        expect: Expect,
+        messages: Vec<Message>,
+        items: Vec<String>,
+        of_answer: usize,
+        evidence: Vec<String>,
+    ) -> Step {
+        match self.ask(expect, messages, items, evidence) {
+            Step::Ask(request) => Step::Ask(Request {
+                of_answer: Some(of_answer),
+                ..request
+            }),
+            other => other,
+        }
     }
 }
 

@@ -412,6 +412,34 @@ fn answers_by_peers_on_the_same_verdicts() {
     "#);
 }
 
+/// Both parts of it are of the first reference that has a sentence.
+#[test]
+fn ragas_compares_with_the_reference_whose_facts_it_counts() {
+    let metric = metric("answer_correctness@ragas");
+    let embeds = |references: &[&str], answer: &str, answers: &[Answer]| {
+        let sample = Sample {
+            answer: Some(answer.to_owned()),
+            references: Some(references.iter().map(|&text| text.to_owned()).collect()),
+            ..sample()
+        };
+        match metric.step(&sample, answers) {
+            Step::Embed(texts) => texts,
+            other => panic!("{other:?}"),
+        }
+    };
+    let both = holds(&[1.0, 1.0]);
+    for references in [["…", "It is.", "No."], ["It is.", "…", "No."]] {
+        let answers = [holds(&[1.0, 1.0, 0.0])];
+        assert_eq!(embeds(&references, "Yes.", &answers), ["Yes.", "It is."]);
+    }
+    assert_eq!(
+        embeds(&["…", "It is."], "Yes.", &[both]),
+        ["Yes.", "It is."]
+    );
+    // Neither side has a sentence.
+    assert_eq!(embeds(&["…", "—"], "!", &[]), ["!", "…"]);
+}
+
 #[test]
 fn a_table_may_say_how_it_is_measured() {
     let sample = sample();
@@ -762,6 +790,62 @@ fn prompts_differ_and_stay() {
     "#);
 }
 
+/// A program is asked by these words: the page says for each what its items are and what an answer means.
+#[test]
+fn the_page_of_judges_has_every_question() {
+    let page = include_str!("../../../../docs/judge.md");
+    let listed = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| `metric` |"))
+        .skip(2)
+        .map_while(|line| line.strip_prefix("| `")?.split_once("` | `"))
+        .filter_map(|(metric, rest)| Some((metric, rest.split_once('`')?.0)));
+    let mut asked: Vec<(String, String)> = Vec::new();
+    for entry in ENTRIES {
+        let request = asked_of(entry.name);
+        let form = match serde_json::to_value(request.expect).unwrap() {
+            serde_json::Value::Object(form) => form.keys().next().unwrap().clone(),
+            other => panic!("{other}"),
+        };
+        if !asked.contains(&(request.metric.clone(), form.clone())) {
+            asked.push((request.metric, form));
+        }
+    }
+    asked.sort();
+    let mut listed: Vec<_> = listed
+        .map(|(metric, form)| (metric.to_owned(), form.to_owned()))
+        .collect();
+    listed.sort();
+    assert_eq!(listed, asked);
+}
+
+/// Where the claims of the answer end and those of the references begin.
+#[test]
+fn a_question_about_both_sides_says_where_one_ends() {
+    for entry in ENTRIES {
+        let request = asked_of(entry.name);
+        let is_both = ["factual_correctness", "claim_sources"].contains(&request.metric.as_str());
+        assert_eq!(request.of_answer, is_both.then_some(2), "{}", entry.name);
+        if is_both {
+            assert_eq!(
+                request.items,
+                [
+                    "It is in Paris.",
+                    "It is 900 m high.",
+                    "In Paris.",
+                    "In France.",
+                    "In Europe.",
+                    "In Paris."
+                ]
+            );
+        }
+    }
+}
+
+fn asked_of(name: &str) -> Request {
+    asked(name, &sample())
+}
+
 /// Which metrics share a call, where a sample has all that they need.
 #[test]
 fn equal_questions_are_one_call() {
@@ -790,7 +874,7 @@ fn equal_questions_are_one_call() {
     rubric: rubric
     yes_no: yes_no
     g_eval: g_eval
-    contradiction: faithfulness@deepeval
+    no_contradiction: faithfulness@deepeval
     context_sentences: context_relevance@deepeval
     generated_questions: answer_relevancy@ragas
     answer_claims: answer_relevancy@deepeval

@@ -11,6 +11,7 @@ fn request(metric: &str, expect: Expect, items: &[&str], evidence: &[&str]) -> R
         expect,
         items: owned(items),
         evidence: owned(evidence),
+        of_answer: None,
     }
 }
 
@@ -167,7 +168,7 @@ fn it_does_not_judge_what_it_cannot() {
     assert_eq!(answer(&request("answer_relevancy", grade, &[], &[])), None);
     let one = Expect::Verdicts { items: 1 };
     for (metric, expect) in [
-        ("contradiction", one),
+        ("no_contradiction", one),
         ("answer_claims", one),
         ("yes_no", one),
         ("entities", Expect::Texts { least: 1, most: 9 }),

@@ -51,6 +51,12 @@ impl Prompt {
     fn of(source: &str, task: &'static str, values: &Values) -> Result<Prompt, Wrong> {
         let template = Template::new(source)?;
         let system = template.render(values, NOTE, None)?;
+        let said = system.replace(NOTE, "").replace(&values.form, "");
+        if said.trim().is_empty() {
+            return Err(Wrong::of_all(
+                "it says nothing: the judge would get data and a form, and no question",
+            ));
+        }
         let mut by_language = BTreeMap::new();
         if template.has_language {
             // What is wrong in the part for a language is said now, and not at its first sample.
@@ -142,6 +148,34 @@ mod tests {
             let wrong = Prompt::of(&source, "", &Values::default()).unwrap_err();
             assert!(wrong.to_string().starts_with("line 2: "), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_prompt_that_asks_nothing_is_none() {
+        let wrong = |source: &str| {
+            let values = Values {
+                form: form::grade([1, 5]),
+                ..Values::default()
+            };
+            Prompt::of(source, "Grade {items}.", &values).map(|_| ())
+        };
+        for source in [
+            "",
+            " \n\t",
+            "{# later #}",
+            "{{ note }}\n{{ form }}",
+            "{% if language %}Grade.{% endif %}",
+            "{{ criteria }}",
+        ] {
+            assert!(
+                wrong(source)
+                    .unwrap_err()
+                    .to_string()
+                    .contains("says nothing"),
+                "{source}"
+            );
+        }
+        assert_eq!(wrong("Grade."), Ok(()));
     }
 
     #[test]

@@ -49,6 +49,16 @@ pub(super) struct Wrong {
     problem: String,
 }
 
+impl Wrong {
+    /// A problem of the whole template.
+    pub(super) fn of_all(problem: impl Into<String>) -> Wrong {
+        Wrong {
+            line: None,
+            problem: problem.into(),
+        }
+    }
+}
+
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -139,10 +149,9 @@ impl Template {
             }
         }
         if text.len() > LONGEST {
-            return Err(Wrong {
-                line: None,
-                problem: format!("the prompt has {} bytes; {LONGEST} are enough", text.len()),
-            });
+            let length = text.len();
+            let problem = format!("the prompt has {length} bytes; {LONGEST} are enough");
+            return Err(Wrong::of_all(problem));
         }
         Ok(text)
     }

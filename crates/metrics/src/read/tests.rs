@@ -131,7 +131,13 @@ fn a_quote_is_read_where_there_is_one() {
         (r#""quote": """#, Some("")),
         (r#""quote": []"#, Some("")),
         (r#""quote": null"#, None),
-        (r#""quote": 7"#, None),
+        (r#""quotes": ["a tower"]"#, Some("a tower")),
+        (r#""quote": 2100"#, Some("2100")),
+        (r#""quote": ["in", 2100]"#, Some("in … 2100")),
+        // Not left out, and nothing that could be looked for.
+        (r#""quote": true"#, Some("")),
+        (r#""quote": {"text": "a tower"}"#, Some("")),
+        (r#""quote": ["a tower", null]"#, Some("")),
         (r#""reason": "so""#, None),
     ] {
         let raw = format!(r#"{{"verdicts": [{{"id": 1, "verdict": true, {quote}}}]}}"#);
@@ -437,6 +443,7 @@ fn a_repair_shows_what_was_wrong() {
         expect: Expect::Verdicts { items: 2 },
         items: Vec::new(),
         evidence: Vec::new(),
+        of_answer: None,
     };
     let raw = "é".repeat(5000);
     let why = read(request.expect, &raw).unwrap_err();

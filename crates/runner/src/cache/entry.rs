@@ -23,6 +23,8 @@ pub struct Entry {
     pub answer: String,
     /// The whole numbers of the answer with those likely in their place: what a weighted grade is computed from.
     pub numerals: Vec<Numeral>,
+    /// Whether a program or a formula computed it, rather than a language model said it.
+    pub is_computed: bool,
     /// The model that answered, in its own words.
     pub model: Option<String>,
     /// What the answer cost.
@@ -42,6 +44,8 @@ struct Document {
     answer: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     numerals: Vec<Numeral>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    computed: bool,
     model: Option<String>,
     usage: Usage,
     at: Timestamp,
@@ -90,6 +94,7 @@ fn document(key: &Key, entry: &Entry) -> serde_json::Result<Document> {
         key: key.to_string(),
         answer: entry.answer.clone(),
         numerals: entry.numerals.clone(),
+        computed: entry.is_computed,
         model: entry.model.clone(),
         usage: entry.usage,
         at: entry.at,
@@ -106,6 +111,9 @@ fn check(document: &Document) -> String {
     let mut object = Object::with_capacity(document.answer.len() * 9 / 8 + 512);
     object.plain("answer", &document.answer);
     object.plain("at", &document.at);
+    if document.computed {
+        object.plain("computed", &document.computed);
+    }
     object.plain("key", &document.key);
     object.canonical("latency_s", &document.latency_s);
     object.plain("model", &document.model);
@@ -136,6 +144,7 @@ pub(super) fn read(bytes: &[u8]) -> Found {
             Entry {
                 answer: document.answer,
                 numerals: document.numerals,
+                is_computed: document.computed,
                 model: document.model,
                 usage: document.usage,
                 at: document.at,
@@ -182,6 +191,19 @@ mod tests {
         assert!(line(&key(1), &entry).is_err());
     }
 
+    /// Whether a missing quote is forgiven depends on it.
+    #[test]
+    fn an_answer_keeps_whether_it_was_computed() {
+        let mut entry = entry("{}");
+        let said = String::from_utf8(line(&key(1), &entry).unwrap()).unwrap();
+        assert!(!said.contains("computed"));
+        entry.is_computed = true;
+        let computed = String::from_utf8(line(&key(1), &entry).unwrap()).unwrap();
+        assert_eq!(read(computed.as_bytes()), Found::Whole(key(1), entry));
+        let forged = said.replace("\"model\"", "\"computed\":true,\"model\"");
+        assert!(matches!(read(forged.as_bytes()), Found::Damaged(_)));
+    }
+
     #[test]
     fn a_file_gives_back_what_was_put_into_it() {
         let mut entry = entry("a \"quoted\"\nanswer 🦦");
@@ -202,6 +224,7 @@ mod tests {
         entry.latency_s = 1e-7;
         entry.usage.completion_tokens = Some(3);
         entry.numerals = numerals();
+        entry.is_computed = true;
         let bytes = line(&key(1), &entry).unwrap();
         let mut value: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
         let check = value.as_object_mut().unwrap().remove("check").unwrap();

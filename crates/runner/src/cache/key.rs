@@ -244,6 +244,7 @@ mod tests {
             expect: Expect::Grade { low: 1, high: 5 },
             items: vec!["Größe".to_owned()],
             evidence: vec!["a".to_owned(), String::new()],
+            of_answer: None,
         }
     }
 

@@ -326,6 +326,7 @@ mod tests {
             expect: Expect::Verdicts { items: 1 },
             items: Vec::new(),
             evidence: Vec::new(),
+            of_answer: None,
         };
         Key::of(&KeyParts {
             identity: &identity,
@@ -338,6 +339,7 @@ mod tests {
         Entry {
             answer: answer.to_owned(),
             numerals: Vec::new(),
+            is_computed: false,
             model: Some("judge-1".to_owned()),
             usage: Usage {
                 prompt_tokens: Some(12),

@@ -1,7 +1,8 @@
 //! Programs that score: a sample as one line there, an outcome as one line back.
 //!
 //! Nothing is kept and nothing is tried again: a sample whose program ended, was silent or printed something else has
-//! failed, and the next one gets a new process.
+//! failed, and the next one gets a new process. So have, once the run is over, the samples whose answers may be those of
+//! others, since their program printed a line too many.
 
 use std::path::Path;
 
@@ -73,12 +74,13 @@ impl Programs {
         }
     }
 
-    /// What the program of a metric says of a sample.
+    /// What the program of a metric says of a sample, `index` being its place in the dataset.
     ///
     /// A program that cannot be started ends the run, and so does one that is silent again and again.
     pub(crate) async fn run(
         &self,
         metric: usize,
+        index: usize,
         sample: &Sample,
         control: &Control,
     ) -> Result<Answer, Failure> {
@@ -91,7 +93,7 @@ impl Programs {
         let answer = tokio::select! {
             biased;
             () = control.aborted() => Err(cancelled()),
-            answer = scorer.ask(sample, control) => answer,
+            answer = scorer.ask(index, sample, control) => answer,
         };
         match answer {
             Ok(outcome) => {
@@ -105,15 +107,38 @@ impl Programs {
         }
     }
 
-    /// Ends the programs, and waits for them a moment.
-    pub async fn shut_down(&self) {
-        let pools = self.by_metric.iter().flatten();
-        futures::future::join_all(pools.map(|scorer| scorer.pool.shut_down())).await;
+    /// Ends the programs, and waits for them a moment. What comes back are the scores that are none after all: for each
+    /// the place of its metric, that of its sample, and what happened.
+    pub(crate) async fn end(&self) -> Vec<(usize, usize, Failure)> {
+        let ends = self
+            .by_metric
+            .iter()
+            .enumerate()
+            .map(async |(metric, scorer)| {
+                let Some(scorer) = scorer else {
+                    return Vec::new();
+                };
+                let doubtful = scorer.pool.end().await;
+                let failed = doubtful.into_iter().map(|sample| {
+                    let failure = Failure {
+                        kind: FailureKind::Unparsable,
+                        message: scorer.pool.out_of_step(),
+                    };
+                    (metric, sample, failure)
+                });
+                failed.collect()
+            });
+        futures::future::join_all(ends).await.concat()
     }
 }
 
 impl Scorer {
-    async fn ask(&self, sample: &Sample, control: &Control) -> Result<Outcome, CallError> {
+    async fn ask(
+        &self,
+        index: usize,
+        sample: &Sample,
+        control: &Control,
+    ) -> Result<Outcome, CallError> {
         let line = Line {
             metric: &self.metric,
             sample,
@@ -124,7 +149,7 @@ impl Scorer {
             turn = self.pool.turn() => turn,
         };
         let read = |answer: &[u8]| read(answer, &sample.id);
-        let outcome = self.pool.call_in(&turn?, &line, read).await?;
+        let outcome = self.pool.call_once(&turn?, index, &line, read).await?;
         Ok(match outcome {
             Outcome::Score { score, reason } => Outcome::Score {
                 score,
@@ -163,13 +188,14 @@ impl Scorer {
     }
 }
 
-fn read(line: &[u8], sample: &str) -> Result<Outcome, Bad> {
+/// The outcome, and whether the line names the sample.
+fn read(line: &[u8], sample: &str) -> Result<(Outcome, bool), Bad> {
     let reply = metrics::reply(line).map_err(|why| Bad::unreadable(line, why))?;
     match reply.id {
         Some(id) if id != sample => Err(Bad::Garbage(format!(
             "is for sample `{id}` instead of `{sample}`"
         ))),
-        _ => Ok(reply.outcome),
+        id => Ok((reply.outcome, id.is_some())),
     }
 }
 

@@ -6,10 +6,14 @@
 //!
 //! Each worker is a process that answers one line after the other. A worker is taken out of the pool for the time of
 //! a call, and comes back only with a good answer: whatever else happens, also that the call is dropped, ends it.
+//!
+//! A judge repeats the number of its request. A metric need not: its answers are told apart by their order, so that a line
+//! too many makes each later one that of another sample. Such a line is looked for whenever the worker has nothing to do.
 
 mod metric;
 mod worker;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +27,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use crate::provider::readable::readable;
 use crate::provider::redact::Redactor;
 use crate::provider::{CallError, Scope};
-use worker::{Ended, Worker};
+use worker::{Answered, Ended, Worker};
 
 /// A program that ended so often before it answered anything will not do better.
 const MAX_DEATHS: u32 = 3;
@@ -71,6 +75,8 @@ pub(crate) struct Pool {
     deaths: AtomicU32,
     /// True once any worker gave a good answer.
     has_answered: AtomicBool,
+    /// Samples whose answers may be those of others.
+    doubtful: Mutex<BTreeSet<usize>>,
 }
 
 impl Pool {
@@ -89,6 +95,7 @@ impl Pool {
             idle: Mutex::new(Vec::new()),
             deaths: AtomicU32::new(0),
             has_answered: AtomicBool::new(false),
+            doubtful: Mutex::default(),
         }
     }
 
@@ -105,13 +112,17 @@ impl Pool {
     }
 
     /// One line there and one back, by a worker of its own, when it is its turn.
+    ///
+    /// The answer says what it is for, so that the line may be sent again where a worker ended before it answered.
     pub(crate) async fn call<T>(
         &self,
         line: &impl serde::Serialize,
         read: impl Fn(&[u8]) -> Result<T, Bad>,
     ) -> Result<T, CallError> {
-        let turn = self.turn().await?;
-        self.call_in(&turn, line, read).await
+        let _turn = self.turn().await?;
+        let line = written(line)?;
+        let (worker, answer) = self.in_time(self.exchange(&line)).await?;
+        self.finish(worker, read(&answer))
     }
 
     /// Waits until a worker may be used.
@@ -119,20 +130,40 @@ impl Pool {
         self.turns.acquire().await.map_err(|_| closed())
     }
 
-    /// One line there and one back, in a turn that [`Pool::turn`] gave.
-    pub(crate) async fn call_in<T>(
+    /// One line there and one back about a sample, in a turn that [`Pool::turn`] gave. `read` says too whether the answer
+    /// names the sample.
+    ///
+    /// The line reaches one worker at most. Whether the answer is for it may turn out only later: see [`Pool::end`].
+    pub(crate) async fn call_once<T>(
         &self,
         _: &SemaphorePermit<'_>,
+        sample: usize,
         line: &impl serde::Serialize,
-        read: impl Fn(&[u8]) -> Result<T, Bad>,
+        read: impl Fn(&[u8]) -> Result<(T, bool), Bad>,
     ) -> Result<T, CallError> {
-        let mut line = serde_json::to_vec(line).map_err(|error| {
-            CallError::new(FailureKind::Refused, Scope::Call, error.to_string())
-        })?;
-        line.push(b'\n');
-        match tokio::time::timeout(self.timeout, self.exchange(&line)).await {
-            Ok(Ok((worker, answer))) => self.finish(worker, read(&answer)),
-            Ok(Err(error)) => Err(error),
+        let line = written(line)?;
+        let idle = self.take_in_step().await;
+        let (mut worker, answer) = self.in_time(self.exchange_once(idle, &line)).await?;
+        let answer = read(&answer).map(|(answer, is_named)| {
+            worker.answered.last = Some(sample);
+            if !is_named {
+                worker.answered.unnamed.push(sample);
+            }
+            answer
+        });
+        if answer.is_ok() && self.is_out_of_step(&mut worker).await {
+            let why = self.out_of_step();
+            return Err(CallError::new(FailureKind::Unparsable, Scope::PASSING, why));
+        }
+        self.finish(worker, answer)
+    }
+
+    async fn in_time<T>(
+        &self,
+        exchange: impl Future<Output = Result<T, CallError>>,
+    ) -> Result<T, CallError> {
+        match tokio::time::timeout(self.timeout, exchange).await {
+            Ok(outcome) => outcome,
             // The worker is dropped with the exchange, and killed by that.
             Err(_) => Err(CallError::new(
                 FailureKind::Timeout,
@@ -171,14 +202,39 @@ impl Pool {
                 Ok(answer) => return Ok((worker, answer)),
                 Err(Ended::TooLong) => return Err(self.too_long()),
                 // Programs may end after some answers, and it may have done so just now: a new one is asked.
-                Err(Ended::Exit) => {}
+                Err(Ended::Before | Ended::Exit) => {}
             }
         }
-        let mut worker = self.start()?;
+        self.exchange_with(self.start()?, line).await
+    }
+
+    /// By an idle worker, or by a new one: also when the idle one had ended before it was sent anything, but by no second
+    /// one when it may have got the line.
+    async fn exchange_once(
+        &self,
+        idle: Option<Worker>,
+        line: &[u8],
+    ) -> Result<(Worker, Vec<u8>), CallError> {
+        let Some(mut worker) = idle else {
+            return self.exchange_with(self.start()?, line).await;
+        };
         match worker.exchange(line).await {
             Ok(answer) => Ok((worker, answer)),
             Err(Ended::TooLong) => Err(self.too_long()),
+            Err(Ended::Before) => self.exchange_with(self.start()?, line).await,
             Err(Ended::Exit) => Err(self.died(worker).await),
+        }
+    }
+
+    async fn exchange_with(
+        &self,
+        mut worker: Worker,
+        line: &[u8],
+    ) -> Result<(Worker, Vec<u8>), CallError> {
+        match worker.exchange(line).await {
+            Ok(answer) => Ok((worker, answer)),
+            Err(Ended::TooLong) => Err(self.too_long()),
+            Err(Ended::Before | Ended::Exit) => Err(self.died(worker).await),
         }
     }
 
@@ -193,7 +249,7 @@ impl Pool {
         )
     }
 
-    /// The program was started for this call and ended instead of answering.
+    /// The program ended instead of answering.
     async fn died(&self, worker: Worker) -> CallError {
         let why = worker.last_words(GRACE).await;
         let deaths = self.deaths.fetch_add(1, Ordering::Relaxed) + 1;
@@ -249,6 +305,48 @@ impl Pool {
         None
     }
 
+    /// An idle worker that has printed nothing since its last answer; the others are dropped, and killed by that.
+    async fn take_in_step(&self) -> Option<Worker> {
+        while let Some(mut worker) = self.take_idle() {
+            if !self.is_out_of_step(&mut worker).await {
+                return Some(worker);
+            }
+        }
+        None
+    }
+
+    /// Whether a worker has printed a line that nobody asked for. What it has answered is doubtful then.
+    async fn is_out_of_step(&self, worker: &mut Worker) -> bool {
+        let unread = worker.unread().await;
+        if unread.is_empty() {
+            return false;
+        }
+        // One that is not whole yet may become an answer.
+        let whole = unread.strip_suffix(b"\n");
+        let is_answer = whole.is_none_or(has_answer);
+        self.doubts(std::mem::take(&mut worker.answered), is_answer);
+        true
+    }
+
+    /// An answer too many makes a doubt of all that do not name their sample: any of them may be that of the sample before.
+    /// Any other line is one too many for the last sample alone.
+    fn doubts(&self, answered: Answered, is_answer: bool) {
+        let mut doubtful = self.doubtful.lock().unwrap_or_else(PoisonError::into_inner);
+        doubtful.extend(answered.last);
+        if is_answer {
+            doubtful.extend(answered.unnamed);
+        }
+    }
+
+    /// What is said of samples that [`Pool::end`] names.
+    pub(crate) fn out_of_step(&self) -> String {
+        format!(
+            "`{}` printed more lines than it was asked for, and which of them is for which sample cannot be told: let it \
+             repeat `id` in each answer and print nothing else",
+            self.address()
+        )
+    }
+
     fn give_back(&self, worker: Worker) {
         // Once it is shut down, nobody would take it out again.
         if !self.turns.is_closed() {
@@ -262,6 +360,41 @@ impl Pool {
         let workers = std::mem::take(&mut *self.idle());
         futures::future::join_all(workers.into_iter().map(|worker| worker.end(GRACE))).await;
     }
+
+    /// The same for workers whose answers are told apart by their order: the samples whose answers may be those of others.
+    ///
+    /// A program that is late by one line from the start is found out only here: its last answer is left.
+    pub(crate) async fn end(&self) -> BTreeSet<usize> {
+        self.turns.close();
+        let workers = std::mem::take(&mut *self.idle());
+        let ends = workers.into_iter().map(async |mut worker| {
+            if self.is_out_of_step(&mut worker).await {
+                return worker.end(GRACE).await;
+            }
+            let answered = std::mem::take(&mut worker.answered);
+            // It may say farewell once its input has ended, as long as that is no answer.
+            if has_answer(&worker.rest(GRACE).await) {
+                self.doubts(answered, true);
+            }
+        });
+        futures::future::join_all(ends).await;
+        std::mem::take(&mut self.doubtful.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Whether one of these lines is an answer of a metric.
+fn has_answer(lines: &[u8]) -> bool {
+    lines
+        .split(|byte| *byte == b'\n')
+        .any(|line| metrics::reply(line).is_ok())
+}
+
+/// The line as it is sent.
+fn written(line: &impl serde::Serialize) -> Result<Vec<u8>, CallError> {
+    let mut line = serde_json::to_vec(line)
+        .map_err(|error| CallError::new(FailureKind::Refused, Scope::Call, error.to_string()))?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 fn closed() -> CallError {

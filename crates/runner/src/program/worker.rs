@@ -18,6 +18,8 @@ use crate::provider::redact::Redactor;
 const MAX_LINE: u64 = 16 << 20;
 /// What a program writes to its standard error is traced so many lines long.
 const MAX_TRACED: usize = 1000;
+/// How long the runtime may take to hear of what the system has.
+const TO_BE_TOLD: Duration = Duration::from_millis(500);
 /// A longer line is traced in pieces.
 const MAX_TRACED_LINE: u64 = 4096;
 
@@ -32,11 +34,24 @@ pub(super) struct Worker {
     stderr: JoinHandle<()>,
     /// The last line of its standard error, without secrets.
     last_line: Arc<Mutex<String>>,
+    /// What it has answered, where its answers are told apart by their order alone.
+    pub(super) answered: Answered,
+}
+
+/// What a process was asked and has answered, by the numbers of the samples.
+#[derive(Debug, Default)]
+pub(super) struct Answered {
+    /// Those whose answer does not say which sample it is for.
+    pub(super) unnamed: Vec<usize>,
+    /// The last one, whatever its answer says.
+    pub(super) last: Option<usize>,
 }
 
 /// Why there was no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
+    /// It had ended before anything of the line was sent.
+    Before,
     /// It ended, or closed a stream.
     Exit,
     /// The line has no end.
@@ -83,6 +98,7 @@ impl Worker {
                 redactor.clone(),
             )),
             last_line,
+            answered: Answered::default(),
         })
     }
 
@@ -91,12 +107,43 @@ impl Worker {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// What it has printed beyond the lines that were read, as far as it is there; empty when nothing is.
+    pub(super) async fn unread(&mut self) -> Vec<u8> {
+        if self.stdout.buffer().is_empty() && is_readable(&mut self.stdout) {
+            // It is there already: only the runtime may have to be told.
+            let _ = tokio::time::timeout(TO_BE_TOLD, self.stdout.fill_buf()).await;
+        }
+        self.stdout.buffer().to_vec()
+    }
+
+    /// Ends it like [`Worker::end`], and says what it still printed.
+    pub(super) async fn rest(mut self, grace: Duration) -> Vec<u8> {
+        drop(self.stdin);
+        let mut rest = Vec::new();
+        let mut limited = (&mut self.stdout).take(MAX_LINE);
+        let ends = async {
+            // What was read until it fails counts, and so does what was when the time is up.
+            let _ = limited.read_to_end(&mut rest).await;
+            self.child.wait().await
+        };
+        if let Ok(Ok(_)) = tokio::time::timeout(grace, ends).await {
+            self.group.is_left();
+        }
+        rest
+    }
+
     /// One line there and one back.
     pub(super) async fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, Ended> {
         let stdin = &mut self.stdin;
         let stdout = &mut self.stdout;
+        let mut sent = 0;
         let write = async {
-            stdin.write_all(line).await?;
+            while let Some(rest) = line.get(sent..).filter(|rest| !rest.is_empty()) {
+                match stdin.write(rest).await? {
+                    0 => return Err(io::Error::from(io::ErrorKind::WriteZero)),
+                    more => sent += more,
+                }
+            }
             stdin.flush().await
         };
         let mut answer = Vec::new();
@@ -107,6 +154,7 @@ impl Worker {
         match outcome {
             Ok(_) if answer.ends_with(b"\n") => {}
             Ok(_) if answer.len() as u64 >= MAX_LINE => return Err(Ended::TooLong),
+            Err(_) if sent == 0 => return Err(Ended::Before),
             Ok(_) | Err(_) => return Err(Ended::Exit),
         }
         Ok(answer)
@@ -178,6 +226,30 @@ impl Drop for Group {
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
+}
+
+/// True when a read would not wait.
+#[cfg(unix)]
+fn is_readable(stdout: &mut BufReader<ChildStdout>) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    // The system is asked, since what arrived just now may not have come to the runtime's ears.
+    let mut asked = [PollFd::new(stdout.get_ref(), PollFlags::IN)];
+    let at_once = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    match poll(&mut asked, Some(&at_once)) {
+        Ok(_) => asked
+            .iter()
+            .any(|stream| stream.revents().contains(PollFlags::IN)),
+        Err(_) => false,
+    }
+}
+
+#[cfg(not(unix))]
+fn is_readable(stdout: &mut BufReader<ChildStdout>) -> bool {
+    use futures::FutureExt as _;
+    matches!(stdout.fill_buf().now_or_never(), Some(Ok(more)) if !more.is_empty())
 }
 
 /// Reads to the end: a program whose standard error is full would stand still.

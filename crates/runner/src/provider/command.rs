@@ -53,6 +53,7 @@ impl Command {
             expect: request.expect,
             items: &request.items,
             evidence: &request.evidence,
+            of_answer: request.of_answer,
         };
         self.pool
             .call(&line, |answer| protocol::completion(answer, id))

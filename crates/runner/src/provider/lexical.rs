@@ -26,5 +26,6 @@ pub(super) fn complete(request: &Request) -> Result<Completion, CallError> {
         usage: Usage::default(),
         is_cut: false,
         numerals: Vec::new(),
+        is_computed: true,
     })
 }

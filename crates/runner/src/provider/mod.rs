@@ -99,6 +99,8 @@ pub struct Completion {
     pub is_cut: bool,
     /// Its whole numbers with those likely in their place, where log-probabilities were asked for and the server gives them.
     pub numerals: Vec<Numeral>,
+    /// True when a program or a formula computed it, which may know no quotes; false when a language model said it.
+    pub is_computed: bool,
 }
 
 /// Vectors of texts.
@@ -203,11 +205,6 @@ impl Provider {
             Kind::Command(program) => program.address(),
             Kind::Simulated(_) | Kind::Lexical => self.identity.provider.clone(),
         }
-    }
-
-    /// True when a language model answers, of which may be expected what the instructions ask for.
-    pub fn is_model(&self) -> bool {
-        matches!(self.kind, Kind::OpenAi(_))
     }
 
     /// True when it answers by computing, so that [`Provider::read_in_place`] does.

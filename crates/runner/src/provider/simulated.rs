@@ -58,6 +58,7 @@ impl Simulated {
             model: None,
             is_cut: false,
             numerals: Vec::new(),
+            is_computed: true,
         }
     }
 
@@ -204,6 +205,7 @@ mod tests {
             expect,
             items: Vec::new(),
             evidence: Vec::new(),
+            of_answer: None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use gate::policy::{Direction, Policy, nearest, toml_key};
 use metrics::{Entry, Info, Metric};
 
-use super::{built, is_told_by_gate_toml};
+use super::{built, is_told_by_gate_toml, markdown};
 use crate::commands::{beside, config_path, policy, wrap};
 use crate::error::Error;
 use crate::evaluation::{self, MetricFiles, Place};
@@ -110,7 +110,7 @@ fn head(name: &str, entry: &Entry, info: &Info, is_yours: bool) -> String {
     let mut text = format!("{} ({kind}{better}, {range})\n", reporter::plain(name));
     text.push_str(&wrap::words(entry.about, 2, 2));
     text.push_str("\nDefinition\n");
-    text.push_str(&wrap::markdown(entry.definition, 2));
+    text.push_str(&markdown::wrapped(entry.definition, 2));
     text.push('\n');
     text
 }

@@ -45,7 +45,7 @@ fn wait_for(what: impl Fn() -> bool) {
 
 #[test]
 fn an_interrupted_run_writes_what_it_has_as_incomplete_and_ends_with_130() {
-    for name in ["INT", "TERM"] {
+    for name in ["INT", "TERM", "HUP"] {
         let judge = slow(5);
         let project = Project::new(200, &judge.server.url(), "");
         let child = start(&project, &["run", "--quiet"]);
@@ -96,6 +96,54 @@ fn a_second_signal_waits_for_nobody() {
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
     assert!(start.elapsed() < Duration::from_secs(4));
+}
+
+/// A terminal that closes leaves no program behind.
+#[test]
+fn programs_are_ended_when_the_terminal_closes() {
+    let project = Project::new(3, "http://127.0.0.1:9/v1", "");
+    project.write(
+        "gate.toml",
+        "[dataset]\npath = \"answers.jsonl\"\n[metrics.mine]\nkind = \"command\"\n\
+         command = [\"sh\", \"-c\", \"echo $$ >number; mv number pid; exec sleep 600\"]\n",
+    );
+    let mut child = start(&project, &["run", "--quiet"]);
+    wait_for(|| project.path("pid").exists());
+    signal(&child, "HUP");
+    wait_for_stderr(&mut child, "interrupted");
+    signal(&child, "HUP");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let program = project.read("pid");
+    wait_for(|| {
+        let asked = Command::new("ps")
+            .args(["-o", "stat=", "-p", program.trim()])
+            .output();
+        // What has ended stays as a zombie until somebody asks for it.
+        let state = String::from_utf8(asked.unwrap().stdout).unwrap();
+        state.trim().is_empty() || state.trim().starts_with('Z')
+    });
+}
+
+/// `nohup` says that the run is to outlive its terminal.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_is_to_outlive_its_terminal_does() {
+    let judge = slow(5);
+    let project = Project::new(100, &judge.server.url(), "");
+    let gate = project.command(&[]);
+    let child = Command::new("sh")
+        .args(["-c", "trap '' HUP; exec \"$0\" run --quiet"])
+        .arg(gate.get_program())
+        .current_dir(project.path(""))
+        .env("JUDGE_KEY", super::SECRET)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for(|| judge.server.stats().completed >= 20);
+    signal(&child, "HUP");
+    Ran::from(child.wait_with_output().unwrap()).ended(0);
+    assert_eq!(judge.server.stats().calls, 200);
 }
 
 fn wait_for_stderr(child: &mut Child, word: &str) {

@@ -175,6 +175,42 @@ fn a_file_that_gate_toml_names_has_to_be_one() {
     assert!(said().contains("it is larger than 1 MiB"));
 }
 
+/// To open a pipe is to wait for whoever writes into it: nobody does.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_neither_a_schema_nor_a_prompt() {
+    let prompt = "[metrics.faithfulness]\nprompt = \"eval/prompt.md\"\n";
+    for (table, name, file) in [
+        (SCHEMA, "shape", "eval/answer.json"),
+        (prompt, "faithfulness", "eval/prompt.md"),
+    ] {
+        let project = project(2, table);
+        std::fs::create_dir_all(project.path("eval")).unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(project.path(file))
+            .status();
+        assert!(made.unwrap().success());
+        for arguments in [&["run", "--quiet"][..], &["metrics", "show", name]] {
+            let ran = project.gate(arguments);
+            ran.ended(2);
+            let words = "it is no file, but a pipe or a device";
+            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn a_prompt_that_asks_nothing_is_an_error_of_the_configuration() {
+    let project = project(2, "[metrics.faithfulness]\nprompt = \"prompt.md\"\n");
+    for text in ["", " \n"] {
+        project.write("prompt.md", text);
+        let ran = project.gate(&["run", "--quiet"]);
+        ran.ended(2);
+        assert!(ran.stderr.contains("it says nothing"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("gate.toml:"), "{}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_judge_that_gives_everything_the_same_score_is_warned_about() {
     let table = "[metrics.faithfulness]\nmin = 0.5\n";

@@ -25,6 +25,8 @@ pub(super) struct RequestLine<'a> {
     pub(super) expect: Expect,
     pub(super) items: &'a [String],
     pub(super) evidence: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) of_answer: Option<usize>,
 }
 
 /// Texts that need vectors.
@@ -93,15 +95,15 @@ fn envelope(line: &[u8], id: u64) -> Result<Envelope, Bad> {
 /// `{"content": "…"}`, or the answer as an object of its own.
 pub(super) fn completion(line: &[u8], id: u64) -> Result<Completion, Bad> {
     let mut envelope = envelope(line, id)?;
-    let text = match envelope.rest.remove("content") {
-        Some(Value::String(text)) => text,
+    let (text, is_computed) = match envelope.rest.remove("content") {
+        Some(Value::String(text)) => (text, false),
         Some(_) => return Err(Bad::Garbage("has a content that is no text".to_owned())),
         None if envelope.rest.is_empty() => {
             return Err(Bad::Garbage(
                 "has neither content nor verdicts nor grade".to_owned(),
             ));
         }
-        None => Value::Object(envelope.rest).to_string(),
+        None => (Value::Object(envelope.rest).to_string(), true),
     };
     Ok(Completion {
         text,
@@ -109,6 +111,7 @@ pub(super) fn completion(line: &[u8], id: u64) -> Result<Completion, Bad> {
         usage: envelope.usage.unwrap_or_default(),
         is_cut: false,
         numerals: Vec::new(),
+        is_computed,
     })
 }
 
@@ -171,6 +174,9 @@ mod tests {
         )
         .unwrap();
         assert_eq!(full.text, r#"{"verdicts":[]}"#);
+        assert!(full.is_computed);
+        let quoted = completion(br#"{"id":7,"content":"{\"verdicts\":[]}"}"#, 7).unwrap();
+        assert_eq!((quoted.text, quoted.is_computed), (full.text, false));
         assert_eq!(
             (full.model.as_deref(), full.usage.prompt_tokens),
             (Some("m"), Some(5))

@@ -208,6 +208,7 @@ pub(super) fn completion(body: &[u8]) -> Result<Completion, BadAnswer> {
         usage: answer.usage.unwrap_or_default(),
         is_cut,
         numerals,
+        is_computed: false,
     })
 }
 

@@ -114,6 +114,94 @@ async fn what_a_program_does_to_one_sample_it_does_to_no_other() {
     }
 }
 
+/// The sample is sent to no second process, though the first had answered before: it may have done its work already.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_that_a_program_dies_of_is_not_sent_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = script(r#"*'"q-00002"'*) echo dies >>deaths; exit 3;;"#);
+    let mut plan = plan(&script, 5, "");
+    plan.folder = folder.path().to_owned();
+    let done = plan.run().await;
+    assert_eq!(done.kinds(), [("score", 4), ("unavailable", 1)].into());
+    assert!(matches!(outcome(&done, 2), Outcome::Failed { .. }));
+    let deaths = std::fs::read_to_string(folder.path().join("deaths")).unwrap();
+    assert_eq!(deaths, "dies\n");
+}
+
+/// Whenever the line comes, with an answer, before the next sample or after it, no score of another sample is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_line_too_many_is_no_answer_to_the_next_sample() {
+    let out_of_step = "more lines than it was asked for";
+    // The fourth answer of a process is that of some sample: which one it is, the schedule decides.
+    for (what, script, failed) in [
+        (
+            "with an answer",
+            r#"while read -r line; do n=$((n+1)); case $n in 4) printf '{"score":100}\n{"score":1}\n';; *) echo '{"score":1}';; esac; done"#,
+            // Those before could be late by one as well; the next process is in step.
+            4,
+        ),
+        (
+            "before the first sample",
+            r#"echo '{"score":100}'; while read -r line; do echo '{"score":1}'; done"#,
+            6,
+        ),
+        (
+            "before the first sample, of a program that is slower than what asks it",
+            r#"echo '{"score":100}'; while read -r line; do sleep 0.05; echo '{"score":1}'; done"#,
+            6,
+        ),
+        (
+            "no answer, with an answer",
+            r#"while read -r line; do n=$((n+1)); case $n in 4) printf '{"score":1}\nhalf done\n';; *) echo '{"score":1}';; esac; done"#,
+            1,
+        ),
+        (
+            "with an answer that names its sample",
+            r#"while read -r line; do n=$((n+1)); id=${line#*'"id":"'}; id=${id%%'"'*}; case $n in 4) printf '{"id":"%s","score":1}\n{"score":1}\n' $id;; *) echo "{\"id\":\"$id\",\"score\":1}";; esac; done"#,
+            1,
+        ),
+        (
+            "no answer, at the end",
+            r#"while read -r line; do echo '{"score":1}'; done; echo bye"#,
+            0,
+        ),
+    ] {
+        let done = plan(script, 6, "").run().await;
+        let mut expected =
+            std::collections::BTreeMap::from([("score", 6 - failed), ("unparsable", failed)]);
+        expected.retain(|_, count| *count > 0);
+        assert_eq!(done.kinds(), expected, "{what}: {:?}", done.messages());
+        assert_eq!(done.counts.failed, failed as u64, "{what}");
+        for message in done.messages() {
+            assert!(message.contains(out_of_step), "{what}: {message}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_repeats_the_id_loses_no_other_sample() {
+    let script = r#"echo '{"id":"q-99999","score":100}'; while read -r line; do id=${line#*'"id":"'}; id=${id%%'"'*}; echo "{\"id\":\"$id\",\"score\":1}"; done"#;
+    let done = plan(script, 6, "").run().await;
+    // Each new process says its line too many again.
+    assert_eq!(done.kinds(), [("unparsable", 6)].into());
+    assert!(done.messages()[0].contains("instead of"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_score_that_is_found_to_be_none_ends_a_run_that_fails_fast() {
+    let mut plan = plan(
+        r#"echo '{"score":100}'; while read -r line; do echo '{"score":1}'; done"#,
+        3,
+        "",
+    );
+    plan.fail_fast = true;
+    let done = plan.run().await;
+    assert!(matches!(
+        done.job.control.ended(),
+        Some(Ended::FailFast { .. })
+    ));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_program_that_cannot_start_ends_the_run() {
     for (command, words) in [

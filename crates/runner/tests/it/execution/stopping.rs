@@ -128,6 +128,7 @@ async fn a_waiter_that_is_given_up_takes_nobody_with_it() {
         expect: metrics::Expect::Verdicts { items: 1 },
         items: vec!["It is.".to_owned()],
         evidence: vec![],
+        of_answer: None,
     };
     let key = job.judge.answer_at_once(&request, 0).unwrap_err();
     let ask = || {

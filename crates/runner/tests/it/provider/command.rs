@@ -1,9 +1,14 @@
 //! Programs that judge.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metrics::FailureKind;
+use gate::policy::CacheMode;
+use metrics::{Answer, Expect, FailureKind, Reading, Request};
+use runner::cache::Cache;
+use runner::control::Control;
+use runner::judge::{Judge, Settings};
 use runner::provider::{Provider, Scope};
 use serde_json::Value;
 
@@ -75,6 +80,14 @@ async fn the_request_is_one_line_of_json() {
     assert_eq!(request["items"][1], "Rome is a capital.");
     assert_eq!(request["evidence"][0], "Paris is the capital of France.");
     assert_eq!(request["messages"][0]["role"], "user");
+    assert_eq!(request.get("of_answer"), None);
+    let both = Request {
+        of_answer: Some(1),
+        ..super::request(&["Paris is a capital.", "Rome is a capital."])
+    };
+    let completion = provider.complete(&both, &both.messages).await.unwrap();
+    let answer: Value = serde_json::from_str(&completion.text).unwrap();
+    assert_eq!(answer["request"]["of_answer"], 1);
 }
 
 #[tokio::test]
@@ -290,6 +303,46 @@ async fn a_line_without_end_is_given_up() {
         (FailureKind::Unparsable, PASSING)
     );
     assert!(error.message.contains("16 MiB"), "{error}");
+}
+
+/// The same words are a language model's in `content`, and the program's own beside it; in the cache they stay what they were.
+#[tokio::test]
+async fn what_a_language_model_said_has_to_quote_whoever_passes_it_on() {
+    let said = r#"{\"verdicts\":[{\"id\":1,\"verdict\":true}]}"#;
+    let content = said.replace('\\', r"\\\");
+    for (answer, quote) in [
+        (
+            format!(r#"{{\"id\":$i,\"content\":\"{content}\"}}"#),
+            Some(String::new()),
+        ),
+        (format!(r#"{{\"id\":$i,{}"#, &said[1..]), None),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        for mode in [CacheMode::ReadWrite, CacheMode::Replay] {
+            let judge = Judge::new(
+                script(
+                    &format!("while next; do printf '%s\\n' \"{answer}\"; done"),
+                    "",
+                ),
+                Settings::default(),
+                Arc::new(Cache::open(folder.path(), mode).unwrap()),
+                Arc::default(),
+                Control::default(),
+            );
+            let request = Request {
+                expect: Expect::Quotes { items: 1 },
+                ..super::request(&["It is."])
+            };
+            let answer = match judge.answer_at_once(&request, 0) {
+                Ok(recorded) => recorded,
+                Err(key) => Box::pin(judge.ask(key, &request, || {})).await,
+            };
+            let Ok(Answer::Reading(Reading::Verdicts(verdicts))) = answer else {
+                panic!("{answer:?}");
+            };
+            assert_eq!(verdicts[0].quote, quote, "{mode:?}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -57,6 +57,7 @@ fn request(items: &[&str]) -> Request {
         expect: Expect::Verdicts { items: items.len() },
         items: items.iter().map(|item| (*item).to_owned()).collect(),
         evidence: vec!["Paris is the capital of France.".to_owned()],
+        of_answer: None,
     }
 }
 
